@@ -1,6 +1,7 @@
 """The door to settings: the only place that reads ``host.data``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from pyinfra.api.exceptions import DeployError
@@ -9,7 +10,7 @@ from pyinfra.api.host import Host
 from glmstead import ROOT
 from glmstead.settings.foreign import argument_problems, foreign_keys
 from glmstead.settings.model import KEYS, Settings
-from glmstead.settings.problem import Problem
+from glmstead.settings.problem import UNSET, Problem, shown
 from glmstead.settings.read import read, unknown
 from glmstead.settings.roles import ROLES, cluster_of, group
 from glmstead.settings.rules import broken
@@ -27,7 +28,7 @@ def settings_for(host: Host) -> Settings:
     settings = read(_route(host), data)
     if not isinstance(settings, Settings):
         raise DeployError(_lines(host, settings))
-    _refuse(host, broken(settings, cluster))
+    _refuse(host, chain(_unequal(host, data), broken(settings, cluster)))
     return settings
 
 
@@ -48,7 +49,6 @@ def _data_problems(host: Host, data: Mapping[str, object]) -> Iterator[Problem]:
     yield from unknown(data, foreign_keys())
     yield from argument_problems(data)
     yield from _contested(host)
-    yield from _unequal(host, data)
 
 
 def _route(host: Host) -> str:
@@ -78,12 +78,13 @@ def _unequal(host: Host, data: Mapping[str, object]) -> Iterator[Problem]:
     for head in group(host.inventory, "head")[:1]:
         theirs = head.data.dict()
         for key in KEYS:
-            if not key.startswith(_PER_HOST) and data.get(key) != theirs.get(key):
-                wrong = f"differs from {head.name}, and ranks must agree"
-                yield Problem(key, data.get(key), wrong, "set it for the whole route")
+            mine, other = data.get(key, UNSET), theirs.get(key, UNSET)
+            if not key.startswith(_PER_HOST) and mine != other:
+                wrong = f"{head.name} has {shown(key, other)}, and ranks must agree"
+                yield Problem(key, mine, wrong, "set it for the whole route")
 
 
-def _refuse(host: Host, problems: Iterator[Problem]) -> None:
+def _refuse(host: Host, problems: Iterable[Problem]) -> None:
     found = list(problems)
     if found:
         raise DeployError(_lines(host, found))

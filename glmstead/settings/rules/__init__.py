@@ -4,9 +4,38 @@ from collections.abc import Callable, Iterator
 
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
+from glmstead.settings.rules.checkpoint import controller_source, hub_source
+from glmstead.settings.rules.environment import locked_versions, malicious_gateway, sources
+from glmstead.settings.rules.network import distinct_ports, interface_variables, variable_values
+from glmstead.settings.rules.parallel import context_parallel, heads, ranks, speculation
+from glmstead.settings.rules.patches import patch_windows
+from glmstead.settings.rules.serving import (
+    block_size,
+    dense_fallback,
+    further_arguments,
+    reasoning_parser,
+)
 
 Rule = Callable[[Settings, Cluster], Iterator[Problem]]
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (
+    ranks,
+    heads,
+    context_parallel,
+    speculation,
+    distinct_ports,
+    interface_variables,
+    variable_values,
+    locked_versions,
+    malicious_gateway,
+    sources,
+    hub_source,
+    controller_source,
+    patch_windows,
+    dense_fallback,
+    block_size,
+    reasoning_parser,
+    further_arguments,
+)
 
 
 def broken(settings: Settings, cluster: Cluster) -> Iterator[Problem]:

@@ -1,0 +1,38 @@
+"""Where the checkpoint comes from."""
+
+import re
+from collections.abc import Iterator
+
+from glmstead import ROOT
+from glmstead.settings.model import Cluster, Settings
+from glmstead.settings.problem import UNSET, Problem
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def hub_source(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """A download names its repository and a commit: a branch moves, and ranks must agree."""
+    model = settings.model
+    if model.source != "hub":
+        return
+    if model.repo is None:
+        yield Problem("model_repo", UNSET, "a value is needed", "set it to owner/name")
+    if model.revision is None:
+        fix = "set it to the commit hash, 40 hex digits"
+        yield Problem("model_revision", UNSET, "a value is needed", fix)
+    elif not _COMMIT.fullmatch(model.revision):
+        wrong = "not a commit hash: a branch or tag can move between hosts and runs"
+        yield Problem("model_revision", model.revision, wrong, "give the 40 hex digits")
+
+
+def controller_source(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """A checkpoint of this project is a folder with a config.json."""
+    model = settings.model
+    if model.source != "controller":
+        return
+    if model.directory is None:
+        fix = "set it to the checkpoint's folder, relative to the project"
+        yield Problem("model_directory", UNSET, "a value is needed", fix)
+    elif not (ROOT / model.directory / "config.json").is_file():
+        wrong = f"no config.json in {ROOT / model.directory}"
+        yield Problem("model_directory", model.directory, wrong, "give the checkpoint's folder")

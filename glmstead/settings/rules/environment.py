@@ -1,0 +1,57 @@
+"""The locked Python environments: they hold what is declared, from where it can be had."""
+
+from collections.abc import Iterator
+
+from glmstead.settings.locks import pins
+from glmstead.settings.model import Cluster, Settings
+from glmstead.settings.problem import Problem
+
+# Carried a credential stealer in a .pth file: https://github.com/BerriAI/litellm/issues/24512
+_MALICIOUS = ("1.82.7", "1.82.8")
+
+
+def locked_versions(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """The lock exists and pins the declared releases."""
+    engine, gateway = settings.engine, settings.gateway
+    yield from _pinned("engine_version", engine.package, engine.version, "engine", engine.lock)
+    yield from _pinned("engine_ray_version", "ray", engine.ray_version, "engine", engine.lock)
+    yield from _pinned("gateway_version", "litellm", gateway.version, "gateway", gateway.lock)
+
+
+def malicious_gateway(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """Two releases of LiteLLM stole credentials."""
+    declared = settings.gateway.version
+    locked = (pins(settings.gateway.lock) or {}).get("litellm")
+    for version in dict.fromkeys((declared, locked)):
+        if version in _MALICIOUS:
+            yield Problem("gateway_version", version, "a malicious release", "use another release")
+
+
+def sources(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """Without an index there must be a folder of wheels, and no index."""
+    engine = settings.engine
+    if engine.offline and not engine.find_links:
+        fix = "set engine_find_links to the folder of wheels"
+        yield Problem("engine_offline", True, "no index and no folder to install from", fix)
+    if engine.offline and (engine.index_url or engine.extra_index_urls):
+        key = "engine_index_url" if engine.index_url else "engine_extra_index_urls"
+        value = engine.index_url or engine.extra_index_urls
+        yield Problem(key, value, "an index, but engine_offline is set", "remove one of the two")
+    for link in engine.find_links:
+        if not link.startswith(("/", "https://", "http://")):
+            fix = "give an absolute folder of the host, or a URL"
+            yield Problem("engine_find_links", link, "neither a folder nor a URL", fix)
+
+
+def _pinned(key: str, package: str, version: str, section: str, lock: str) -> Iterator[Problem]:
+    locked = pins(lock)
+    if locked is None:
+        # Said once: by the section's first package.
+        if key.endswith(f"{section}_version"):
+            fix = f"write files/locks/{lock}.in and run scripts/lock {lock}"
+            yield Problem(f"{section}_lock", lock, f"there is no files/locks/{lock}.txt", fix)
+    elif package not in locked:
+        yield Problem(key, version, f"files/locks/{lock}.txt has no {package}", "use another lock")
+    elif locked[package] != version:
+        wrong = f"files/locks/{lock}.txt pins {package} {locked[package]}"
+        yield Problem(key, version, wrong, f"declare {locked[package]}, or lock {version}")

