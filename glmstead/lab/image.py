@@ -1,0 +1,87 @@
+"""The base image: a minimal Debian, built once and copied for every host."""
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import mkdtemp
+
+from glmstead.lab.config import LabConfig, LabError
+from glmstead.lab.process import dying_with_us, last_line, remove_tree, run
+from glmstead.lab.progress import Progress
+
+SUITE = "bookworm"
+PACKAGES = (
+    *("systemd", "systemd-sysv", "dbus", "openssh-server", "iproute2", "procps"),
+    *("python3", "python3-venv", "sudo", "ca-certificates", "curl"),
+)
+RECIPE = 1  # raise it when configure() below changes
+
+
+def image_path(config: LabConfig) -> Path:
+    """Where the image of this suite and these packages is, or would be."""
+    key = hashlib.sha256(repr((SUITE, PACKAGES, RECIPE)).encode()).hexdigest()[:12]
+    return config.cache / "images" / f"{SUITE}-{key}"
+
+
+def ensure_image(config: LabConfig) -> Path:
+    """The finished image; builds it if it is missing (1 to 2 minutes)."""
+    image = image_path(config)
+    if image.exists():
+        return image
+    image.parent.mkdir(parents=True, exist_ok=True)
+    for unfinished in image.parent.glob(".build-*"):
+        remove_tree(unfinished)
+    build = Path(mkdtemp(prefix=".build-", dir=image.parent))
+    with Progress("Building the base image, once") as progress:
+        debootstrap(build, progress)
+        configure(build)
+    build.chmod(0o755)
+    build.rename(image)  # only a whole image ever has the final name
+    return image
+
+
+def debootstrap(root: Path, progress: Progress) -> None:
+    """Install the packages into an empty directory, from debootstrap's own default mirror."""
+    packages = f"--include={','.join(PACKAGES)}"
+    argv = ["debootstrap", "--force-check-gpg", "--variant=minbase", packages, SUITE, str(root)]
+    words = ""
+    with subprocess.Popen(
+        dying_with_us(argv),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        for line in process.stdout or ():
+            words = line if line.startswith(("W:", "E:")) or not words.startswith("E:") else words
+            progress.update(line.removeprefix("I: ").strip().lower())
+    if process.returncode:
+        raise LabError(f"debootstrap {SUITE}: {last_line(words)}")
+
+
+def configure(root: Path) -> None:
+    """What every host has in common and no host may share is made, or removed, here."""
+    run(["chroot", str(root), "systemctl", "--quiet", "enable", "systemd-networkd"])
+    run(["chroot", str(root), "systemctl", "--quiet", "mask", "console-getty.service"])
+    for secret in (root / "etc/ssh").glob("ssh_host_*"):
+        secret.unlink()
+    for deb in (root / "var/cache/apt/archives").glob("*.deb"):
+        deb.unlink()
+    (root / "etc/apt/apt.conf.d/90keep").write_text(
+        'APT::Keep-Downloaded-Packages "true";\nBinary::apt::APT::Keep-Downloaded-Packages "true";\n'
+    )
+    (root / "etc/ssh/sshd_config.d/lab.conf").write_text(
+        "HostKey /etc/ssh/ssh_host_ed25519_key\n"
+        "PermitRootLogin prohibit-password\nPasswordAuthentication no\n"
+        "UseDNS no\nGSSAPIAuthentication no\n"
+        # pyinfra multiplexes its sessions over one connection.
+        "MaxStartups 200\nMaxSessions 500\n"
+    )
+
+
+def free_gb(path: Path) -> float:
+    """Free disk where ``path`` is or would be, GB (10^9 bytes)."""
+    while not path.exists():
+        path = path.parent
+    return shutil.disk_usage(path).free / 1e9
