@@ -12,20 +12,23 @@ from glmstead.settings.foreign import argument_problems, foreign_keys
 from glmstead.settings.model import KEYS, Settings
 from glmstead.settings.problem import UNSET, Problem, shown
 from glmstead.settings.read import read, unknown
-from glmstead.settings.roles import ROLES, cluster_of, group
+from glmstead.settings.roles import ROLES, cluster_of, group, own_groups
 from glmstead.settings.rules import broken
 
 GROUP_DATA = ROOT / "group_data"
 # What may differ between hosts: the network and the file system are a host's own.
-_PER_HOST = ("cluster_", "system_", "nccl_socket", "engine_env", "engine_index", "engine_find")
+_PER_HOST = ("cluster_", "system_", "nccl_", "engine_env", "engine_index", "engine_find")
+_ONE_HOST = ("gateway_", "smoke_")  # read on the gateway only
 
 
 def settings_for(host: Host) -> Settings:
     """Return the settings of a host; raises DeployError, one line for each problem."""
     data = host.data.dict()
+    _refuse(host, _absent(host, data))
+    route = _route(host)
     _refuse(host, _data_problems(host, data))
     cluster = cluster_of(host.inventory)
-    settings = read(_route(host), data)
+    settings = read(route, data)
     if not isinstance(settings, Settings):
         raise DeployError(_lines(host, settings))
     _refuse(host, chain(_unequal(host, data), broken(settings, cluster)))
@@ -37,29 +40,28 @@ def known_routes(folder: Path = GROUP_DATA) -> frozenset[str]:
     return frozenset(file.stem for file in folder.glob("*.py")) - {"all", *ROLES}
 
 
-def _data_problems(host: Host, data: Mapping[str, object]) -> Iterator[Problem]:
+def _absent(host: Host, data: Mapping[str, object]) -> Iterator[Problem]:
     if not any(key in KEYS and not key.startswith("cluster_") for key in data):
-        yield Problem(
-            "group_data",
-            sorted(set(host.groups)),
-            "group_data not found",
-            f"run from {ROOT}, use glmstead deploy, or add --group-data {GROUP_DATA}",
-        )
-        return
+        fix = f"run from {ROOT}, use glmstead deploy, or add --group-data {GROUP_DATA}"
+        yield Problem("group_data", UNSET, "group_data not found", fix)
+
+
+def _data_problems(host: Host, data: Mapping[str, object]) -> Iterator[Problem]:
     yield from unknown(data, foreign_keys())
     yield from argument_problems(data)
     yield from _contested(host)
 
 
 def _route(host: Host) -> str:
-    routes = sorted(set(host.groups) & known_routes())
+    groups = own_groups(host)
+    routes = sorted(known_routes().intersection(groups))
     if len(routes) == 1:
-        return str(routes[0])
-    wrong = (
-        "in no route" if not routes else "in several routes (an inventory's file name is a group)"
-    )
+        return routes[0]
+    wrong = "in no route"
+    if routes:
+        wrong = f"in routes {' and '.join(routes)} (the inventory's file name is a group too)"
     fix = f"put the host in exactly one of {', '.join(sorted(known_routes()))}"
-    raise DeployError(Problem("groups", sorted(set(host.groups)), wrong, fix).line(host.name))
+    raise DeployError(Problem("groups", groups, wrong, fix).line(host.name))
 
 
 def _contested(host: Host) -> Iterator[Problem]:
@@ -79,7 +81,7 @@ def _unequal(host: Host, data: Mapping[str, object]) -> Iterator[Problem]:
         theirs = head.data.dict()
         for key in KEYS:
             mine, other = data.get(key, UNSET), theirs.get(key, UNSET)
-            if not key.startswith(_PER_HOST) and mine != other:
+            if not key.startswith((*_PER_HOST, *_ONE_HOST)) and mine != other:
                 wrong = f"{head.name} has {shown(key, other)}, and ranks must agree"
                 yield Problem(key, mine, wrong, "set it for the whole route")
 

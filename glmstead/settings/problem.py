@@ -13,6 +13,7 @@ _CREDENTIALS = re.compile(r"://[^/@\s]+@")
 _SHOWN = 60  # characters of a value; the key tells where the rest is
 
 UNSET = object()
+HIDDEN = object()
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def shown(key: str, value: object) -> str:
     """Return a value as one short line, secrets and credentials in addresses masked."""
     if value is UNSET:
         return "not set"
-    if is_secret(key):
+    if value is HIDDEN or is_secret(key):
         return "***"
     text = json.dumps(_masked(value), ensure_ascii=False, default=str)
     text = _CREDENTIALS.sub("://***@", text)

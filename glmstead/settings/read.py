@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticUndefined
 
 from glmstead.settings.model import KEYS, SECTIONS, Settings
-from glmstead.settings.problem import UNSET, Problem
+from glmstead.settings.problem import HIDDEN, UNSET, Problem, is_secret
 
 
 def read(route: str, data: Mapping[str, object]) -> Settings | list[Problem]:
@@ -36,7 +36,9 @@ def unknown(data: Mapping[str, object], foreign: frozenset[str]) -> Iterator[Pro
             continue
         near = get_close_matches(key, known, n=1, cutoff=0.7)
         fix = f"did you mean {near[0]}?" if near else "remove it; docs/settings.md lists every key"
-        yield Problem(key, value, "unknown setting", fix)
+        # A misspelt secret is still a secret.
+        hidden = any(is_secret(name) for name in near)
+        yield Problem(key, HIDDEN if hidden else value, "unknown setting", fix)
 
 
 def _problems(prefix: str, route: str, error: ValidationError) -> list[Problem]:

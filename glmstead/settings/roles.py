@@ -31,6 +31,11 @@ def group(inventory: Inventory, name: str) -> list[Host]:
     return list(inventory.get_group(name, default=[]))
 
 
+def own_groups(host: Host) -> list[str]:
+    """Return the groups of a host, without those pyinfra's connectors add."""
+    return sorted(name for name in set(host.groups) if not name.startswith("@"))
+
+
 def _members(inventory: Inventory, role: str) -> tuple[Member, ...]:
     return tuple(Member(h.name, h.data.get("cluster_address")) for h in group(inventory, role))
 
@@ -54,7 +59,7 @@ def _role_lines(inventory: Inventory) -> Iterator[str]:
             ).line(host.name)
         if host not in (*heads, *workers, *gateways):
             yield Problem(
-                "groups", sorted(set(host.groups)), "in no role", "put it in head or worker"
+                "groups", own_groups(host), "in no role", "put it in head or worker"
             ).line(host.name)
     if len(gateways) == 1 and len(heads) == 1 and gateways != heads:
         yield Problem(
