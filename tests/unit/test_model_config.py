@@ -1,0 +1,73 @@
+"""Checkpoints that would not load, or be served wrongly, are told before they are served."""
+
+import json
+from typing import Any
+
+import pytest
+
+from glmstead import ROOT
+from glmstead.layer_map import serving_problems
+
+NANO = ROOT / "files" / "models" / "glm-nano"
+CONFIG: dict[str, Any] = json.loads((NANO / "config.json").read_text())
+FILES = {path.name: path.stat().st_size for path in NANO.iterdir()}
+
+BROKEN = {
+    "another architecture": (
+        {"architectures": ["LlamaForCausalLM"]},
+        "architectures is ['LlamaForCausalLM']; fix: use a checkpoint of GlmMoeDsaForCausalLM",
+    ),
+    "no router method": (
+        {"topk_method": None},
+        'topk_method is None; fix: set "topk_method": "noaux_tc" in config.json',
+    ),
+    "stale expert count": (
+        {"num_experts": 256},
+        "num_experts 256 contradicts n_routed_experts 8; fix: delete num_experts from config.json",
+    ),
+    "layer map": (
+        {"num_hidden_layers": 6},
+        "indexer_types has 5 entries for 6 layers",
+    ),
+}
+
+
+def test_the_labs_checkpoint_is_fit_to_be_served() -> None:
+    assert serving_problems(CONFIG, [], FILES) == []
+
+
+@pytest.mark.parametrize(("change", "line"), BROKEN.values(), ids=BROKEN)
+def test_a_config_that_would_not_load_is_told(change: dict[str, Any], line: str) -> None:
+    assert serving_problems({**CONFIG, **change}, [], FILES) == [line]
+
+
+def test_the_same_expert_count_twice_is_no_contradiction() -> None:
+    assert serving_problems({**CONFIG, "num_experts": 8}, [], FILES) == []
+
+
+def test_no_config_is_the_only_thing_told() -> None:
+    assert serving_problems({}, [], {}) == [
+        "config.json is missing or no JSON; fix: fetch the checkpoint again"
+    ]
+
+
+def test_missing_and_empty_shards_are_told() -> None:
+    index = ["model-1.safetensors", "model-2.safetensors", "model-3.safetensors"]
+    files = {**FILES, "model-1.safetensors": 9, "model-2.safetensors": 0}
+
+    assert serving_problems(CONFIG, index, files) == [
+        "model-2.safetensors and 1 more missing or empty; fix: fetch the checkpoint again"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("tokenizer.json", "no tokenizer; fix: add tokenizer.json"),
+        ("chat_template.jinja", "no chat template; fix: add chat_template.jinja"),
+    ],
+)
+def test_what_a_chat_needs_must_be_there(name: str, line: str) -> None:
+    files = {other: size for other, size in FILES.items() if other != name}
+
+    assert serving_problems(CONFIG, [], files) == [line]
