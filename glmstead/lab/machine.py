@@ -17,6 +17,7 @@ from glmstead.lab.nspawn import ENVIRONMENT, left_over_mounts, left_over_pids, n
 from glmstead.lab.process import run, wait_until
 
 STOP_S = 5.0
+NSPAWN_RUN = Path("/run/systemd/nspawn")
 
 
 def cgroup_root() -> Path:
@@ -88,13 +89,30 @@ def power_off(config: LabConfig, hosts: Iterable[str]) -> None:
 
 def clear_left_overs(config: LabConfig) -> None:
     """Remove what a crash may have left: processes outside the groups, mounts, groups."""
-    keeper.empty(lab_group(config))
+    if not keeper.empty(lab_group(config)):
+        raise LabError(f"processes do not die, see {lab_group(config)}")
     for pid in left_over_pids(config, command_lines()):
         os.kill(pid, signal.SIGKILL)
     for point in left_over_mounts(config, Path("/proc/mounts").read_text().splitlines()):
         run(["umount", "--lazy", point])
-    for directory in Path("/run/systemd/nspawn/propagate").glob(f"{config.name}[0-9]*"):
+    for group in Path("/sys/fs/cgroup").glob(f"*/{lab_group(config).name}"):
+        remove_empty_groups(group)
+    remove_runtime_files(config)
+
+
+def remove_empty_groups(group: Path) -> None:
+    """Remove what nspawn mirrors into the hierarchies of old control groups."""
+    for child in [*sorted(group.rglob("*/"), reverse=True), group]:
+        child.rmdir()
+
+
+def remove_runtime_files(config: LabConfig) -> None:
+    """Remove what a killed systemd-nspawn leaves in /run."""
+    for directory in (NSPAWN_RUN / "propagate").glob(f"{config.name}[0-9]*"):
         directory.rmdir()
+    for root in config.hosts.glob("[!.]*"):
+        disk = root.stat()
+        (NSPAWN_RUN / "locks" / f"inode-{disk.st_dev}:{disk.st_ino}").unlink(missing_ok=True)
 
 
 def command_lines() -> dict[int, list[str]]:
