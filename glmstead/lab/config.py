@@ -92,8 +92,8 @@ class LabConfig:
 def _subnet(text: str) -> IPv4Network:
     try:
         subnet = IPv4Network(text)
-    except ValueError as error:
-        raise LabError(f"GLMSTEAD_LAB_SUBNET={text}: {error}") from None
+    except ValueError:
+        raise LabError(f"GLMSTEAD_LAB_SUBNET={text}: use a network such as 10.77.42.0/24") from None
     if subnet.prefixlen > 26:
         raise LabError(f"GLMSTEAD_LAB_SUBNET={text}: use a /26 or larger")
     return subnet
