@@ -39,6 +39,8 @@ def refusing(command: Callable[P, R]) -> Callable[P, R]:
 @click.group()
 def lab() -> None:
     """Throw-away systemd hosts on this machine."""
+    # sudo and su do not always pass the folders where Debian keeps the programs of root.
+    os.environ["PATH"] = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
 @lab.command()
@@ -55,7 +57,7 @@ def up(hosts: int | None, fresh: bool, wheels: bool) -> None:
     preflight.require_programs()
     existing = lifecycle.existing_hosts(config)
     count = hosts or len(existing) or DEFAULT_HOSTS
-    preflight.require_host(config, max(0, count - len(existing)))
+    preflight.require_machine(config, max(0, count - len(existing)))
     with locked(config):
         if not fresh and lifecycle.is_up(config, read_lab(config), count):
             click.echo(f"Already up: {' '.join(config.host_names(count))}")

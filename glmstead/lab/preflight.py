@@ -9,6 +9,7 @@ from glmstead.lab.config import LabConfig, LabError
 from glmstead.lab.conflicts import foreign_bridge, forward_dropped, subnet_conflict
 from glmstead.lab.image import free_gb, image_path
 from glmstead.lab.process import run
+from glmstead.lab.state import read_lab
 
 PROGRAMS = {  # Debian package: a file of it that the lab uses
     "systemd-container": "systemd-nspawn",
@@ -41,8 +42,7 @@ def require_programs() -> None:
 
 def missing_packages() -> list[str]:
     """Debian packages of which a program is not found."""
-    sbin = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    return [name for name, program in PROGRAMS.items() if not shutil.which(program, path=sbin)]
+    return [name for name, program in PROGRAMS.items() if not shutil.which(program)]
 
 
 def require_room(config: LabConfig, new_hosts: int) -> None:
@@ -59,6 +59,9 @@ def require_room(config: LabConfig, new_hosts: int) -> None:
 
 def require_network(config: LabConfig) -> None:
     """Raise LabError if the lab's network would clash with what is there."""
+    lab = read_lab(config)
+    if lab and lab.subnet != str(config.subnet):
+        raise LabError(f"the lab is up on {lab.subnet}: glmstead lab down, then up")
     if foreign_bridge(network.links(), config):
         raise LabError(
             f"{config.bridge} exists and is not this lab's: ip link delete {config.bridge}"
@@ -97,7 +100,7 @@ def require_containers() -> None:
         ) from None
 
 
-def require_host(config: LabConfig, new_hosts: int) -> None:
+def require_machine(config: LabConfig, new_hosts: int) -> None:
     """All refusals that look at this machine; raises LabError."""
     require_containers()
     require_network(config)

@@ -97,7 +97,7 @@ def test_without_root_the_fix_is_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_missing_packages_are_named_as_apt_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"apt-get", "ip", "ssh-keygen", "iptables", "nft"}
     monkeypatch.setattr(
-        preflight.shutil, "which", lambda program, path=None: program if program in found else None
+        preflight.shutil, "which", lambda program: program if program in found else None
     )
 
     with pytest.raises(LabError, match=r"apt-get install -y systemd-container debootstrap$"):
@@ -105,7 +105,7 @@ def test_missing_packages_are_named_as_apt_takes_them(monkeypatch: pytest.Monkey
 
 
 def test_a_machine_without_apt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight.shutil, "which", lambda program, path=None: None)
+    monkeypatch.setattr(preflight.shutil, "which", lambda program: None)
 
     with pytest.raises(LabError, match="needs Debian"):
         preflight.require_programs()
