@@ -32,10 +32,11 @@ def load(path: Path) -> Inventory:
     if not path.is_file():
         known = ", ".join(str(one) for one in sorted((ROOT / "inventories").glob("*.py")))
         raise InventoryError(f"{path}: no such inventory; fix: use one of {known}")
+    file = str(path.resolve())
     try:
         with ctx_state.use(State()), _in_root():
             inventory: Inventory = make_inventory_from_files(
-                str(path.resolve()), group_data_directories=[str(GROUP_DATA)]
+                file, group_data_directories=[str(GROUP_DATA)]
             )
     except Exception as error:  # the file is the user's Python: anything may come out of it
         raise InventoryError(f"{path}: {type(error).__name__}: {error}") from error
@@ -54,7 +55,7 @@ def limited(inventory: Inventory, patterns: Sequence[str]) -> list[Host]:
         if not matches:
             hosts = ", ".join(host.name for host in inventory)
             groups = ", ".join(
-                sorted(name for name, members in inventory.groups.items() if members)
+                sorted(n for n, members in inventory.groups.items() if members and n[0] != "@")
             )
             raise InventoryError(
                 f"--limit {pattern}: matches no host; fix: use a host ({hosts}) or group ({groups})"

@@ -1,0 +1,44 @@
+"""The front door: ``glmstead``. Commands are imported only when they are called."""
+
+from importlib import import_module
+
+import click
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "deploy": ("glmstead.commands.deploy:deploy", "Bring hosts to the declared state, then ask."),
+    "drift": ("glmstead.commands.drift:drift", "Say what differs from the declared state."),
+    "status": ("glmstead.commands.status:status", "Say what runs where."),
+    "patches": ("glmstead.patching.cli:patches", "Say the verdict of every source patch."),
+    "lab": ("glmstead.lab.cli:lab", "Throw-away systemd hosts on this machine."),
+    "fit": ("glmstead.commands.not_built:fit", "(not built yet) Does the model fit?"),
+    "validate": ("glmstead.commands.not_built:validate", "(not built yet) Ask the live endpoint."),
+    "bench": ("glmstead.commands.not_built:bench", "(not built yet) Measure the live endpoint."),
+    "recover": ("glmstead.commands.not_built:recover", "(not built yet) Restart the cluster."),
+}
+
+
+class Door(click.Group):
+    """A group that knows its commands by name and imports one when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name][0].split(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
+
+
+@click.command(cls=Door, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="glmstead")
+def main() -> None:
+    """Serve GLM-5.2 on your own GPUs, and keep it served."""

@@ -1,0 +1,41 @@
+"""One question to every host of an inventory at once, through pyinfra's API."""
+
+from typing import Any
+
+from pyinfra.api import Config
+from pyinfra.api.connect import connect_all, disconnect_all
+from pyinfra.api.exceptions import PyinfraError
+from pyinfra.api.facts import get_fact
+from pyinfra.api.inventory import Inventory
+from pyinfra.api.state import State
+from pyinfra.context import ctx_config, ctx_host, ctx_inventory, ctx_state
+
+from glmstead.facts.status import HostStatus
+
+
+def answers(inventory: Inventory, questions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return host -> answer, without the hosts that could not be reached or asked."""
+    state = State(inventory, Config())
+    found: dict[str, Any] = {}
+    with ctx_state.use(state), ctx_inventory.use(inventory), ctx_config.use(state.config):
+        connect_all(state)
+        try:
+            asked = {
+                host: state.pool.spawn(_ask, state, host, questions[host.name])
+                for host in state.inventory.iter_activated_hosts()
+            }
+            for host, greenlet in asked.items():
+                answer = greenlet.get()
+                if answer is not None:
+                    found[host.name] = answer
+        finally:
+            disconnect_all(state)
+    return found
+
+
+def _ask(state: State, host: Any, question: dict[str, Any]) -> Any:
+    try:
+        with ctx_host.use(host):
+            return get_fact(state, host, HostStatus, kwargs=question, apply_failed_hosts=False)
+    except PyinfraError:
+        return None

@@ -1,0 +1,55 @@
+"""What every command on an inventory does first, and how it runs pyinfra on the plan."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from glmstead import ROOT
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+inventory_argument: _Decorator = click.argument("inventory", type=click.Path(path_type=Path))
+limit_option: _Decorator = click.option(
+    "--limit", multiple=True, metavar="PATTERN", help="Only this host or group; may be repeated."
+)
+
+
+class Refusal(click.ClickException):
+    """What is wrong, one line a problem, shown as it is; exit status 1."""
+
+    def show(self, file: Any = None) -> None:
+        """Print the lines on stderr."""
+        click.echo(self.message, err=True)
+
+
+def check_inventory(path: Path, limit: Sequence[str]) -> None:
+    """Refuse what can be refused before any host is contacted; raises Refusal."""
+    # Imported here: it loads pyinfra, which patches sockets and takes a second.
+    from glmstead import inventory as inventories
+
+    try:
+        inventory = inventories.load(path)
+        inventories.limited(inventory, limit)
+        inventories.refuse_placeholders(inventory, path)
+        inventories.settings_of(inventory)
+    except inventories.InventoryError as error:
+        raise Refusal(str(error)) from error
+
+
+def pyinfra_command(inventory: Path, limit: Sequence[str], *options: str) -> list[str]:
+    """Return the words that run the plan; they hold from the project's root only."""
+    limits = [word for pattern in limit for word in ("--limit", pattern)]
+    return [
+        *(sys.executable, "-m", "pyinfra", *options, "--fail-percent", "0", *limits),
+        *("--group-data", str(ROOT / "group_data")),
+        *(str(inventory.resolve()), str(ROOT / "deploy.py")),
+    ]
+
+
+def run_pyinfra(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run pyinfra in the project's root, where its configuration and templates are found."""
+    return subprocess.run(words, cwd=ROOT, text=True, check=False, **options)
