@@ -5,35 +5,17 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec, TypeVar
 
 import click
 
 from glmstead.lab import lifecycle, machine, preflight
-from glmstead.lab.config import MAX_HOSTS, LabConfig, LabError
+from glmstead.lab.config import MAX_HOSTS, LabConfig
 from glmstead.lab.lock import locked
+from glmstead.lab.refusing import refusing
 from glmstead.lab.ssh import ssh_command
 from glmstead.lab.state import read_lab
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 DEFAULT_HOSTS = 2
-
-
-def refusing(command: Callable[P, R]) -> Callable[P, R]:
-    """Show a LabError as one line on stderr, exit status 1."""
-
-    @wraps(command)
-    def refuse(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except LabError as error:
-            raise click.ClickException(str(error)) from None
-
-    return refuse
 
 
 @click.group()

@@ -69,7 +69,8 @@ def configure(root: Path) -> None:
     for deb in (root / "var/cache/apt/archives").glob("*.deb"):
         deb.unlink()
     (root / "etc/apt/apt.conf.d/90keep").write_text(
-        'APT::Keep-Downloaded-Packages "true";\nBinary::apt::APT::Keep-Downloaded-Packages "true";\n'
+        'APT::Keep-Downloaded-Packages "true";\n'
+        'Binary::apt::APT::Keep-Downloaded-Packages "true";\n'
     )
     (root / "etc/ssh/sshd_config.d/lab.conf").write_text(
         "HostKey /etc/ssh/ssh_host_ed25519_key\n"

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from glmstead.lab import machine, network, packages, ssh, wheels
 from glmstead.lab.config import LabConfig, LabError
@@ -42,19 +43,26 @@ def up(config: LabConfig, count: int, with_wheels: bool) -> dict[str, str]:
     config.wheels.mkdir(parents=True, exist_ok=True)
     if with_wheels:
         wheels.ensure_wheels(config)
-    lab = planned_lab(config, count)
-    remove_hosts(config, existing_hosts(config)[count:])
     (config.state / "lab.json").unlink(missing_ok=True)
-    config.hosts.mkdir(exist_ok=True)
+    remove_hosts(config, existing_hosts(config)[count:])
+    lab = planned_lab(config, count)
     ssh.make_key(lab.ssh_key, f"glmstead-{config.name}")
     network.bring_up(config)
-    with Progress(f"Starting {count} hosts") as progress, ThreadPoolExecutor(count) as pool:
+    states = start_all(config, lab, image)
+    write_lab(config, lab)
+    return states
+
+
+def start_all(config: LabConfig, lab: Lab, image: Path) -> dict[str, str]:
+    """Make the disks that are missing and start the hosts that are off, all at once."""
+    names = [host.name for host in lab.hosts]
+    config.hosts.mkdir(exist_ok=True)
+    what = f"Starting {' '.join(names)}"
+    with Progress(what) as progress, ThreadPoolExecutor(len(names)) as pool:
         mtu, resolv_conf = network.mtu(), network.usable_resolv_conf()
-        names = [host.name for host in lab.hosts]
         list(pool.map(lambda name: ensure_root(config, name, image, mtu, resolv_conf), names))
         ssh.write_client_files(config, lab)
         states = list(pool.map(lambda host: start(config, lab, host, progress), lab.hosts))
-    write_lab(config, lab)
     return dict(zip(names, states, strict=True))
 
 
