@@ -33,6 +33,7 @@ def write_identity(config: LabConfig, host: str, root: Path) -> None:
     """Name, machine id, SSH host key and who may log in."""
     (root / "etc/hostname").write_text(f"{host}\n")
     (root / "etc/machine-id").write_text(f"{uuid.uuid4().hex}\n")
+    (root / "etc/default/locale").write_text("LANG=C.UTF-8\n")  # else every login logs an error
     # All possible hosts, so that a lab can grow without touching the hosts it has.
     names = [f"{config.address(name)} {name}\n" for name in config.host_names(MAX_HOSTS)]
     (root / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost\n" + "".join(names))
