@@ -1,0 +1,81 @@
+"""Source patches of a Python environment: present, absent, and refused where they cannot work."""
+
+from collections.abc import Generator
+from typing import Any
+
+from pyinfra import host, state
+from pyinfra.api import StringCommand, operation
+
+from glmstead.facts.patches import PatchVerdicts
+from glmstead.operations.refusal import refuse
+from glmstead.patching.catalogue import load_catalogue
+from glmstead.patching.policy import blocking, carried, pending
+from glmstead.patching.program import program_command
+from glmstead.patching.request import Action, change_request
+
+Commands = Generator[StringCommand, None, None]
+
+
+@operation()
+def possible(tags: tuple[str, ...], python: str) -> Commands:
+    """
+    Refuse this host when a needed patch can neither be made here nor is needless.
+
+    Place it before ``applied``: hosts run an operation side by side, so that nothing is written
+    on any of them while one refuses.
+
+    + tags: patches that are needed
+    + python: interpreter of the environment
+    """
+    rows = host.get_fact(PatchVerdicts, python=python)
+    if rows is None and not state.is_executing:
+        host.noop(f"{python} does not exist yet")
+    elif lines := _refusals(rows, tags, python):
+        yield refuse("; ".join(lines))
+    else:
+        host.noop("every patch can be applied, or is not needed")
+
+
+@operation()
+def applied(tags: tuple[str, ...], python: str) -> Commands:
+    """
+    Ensure source patches are made in an environment: all of them, or nothing is written.
+
+    + tags: patches that are needed
+    + python: interpreter of the environment
+    """
+    rows = host.get_fact(PatchVerdicts, python=python)
+    if rows is None and not state.is_executing:
+        yield _change("apply", tags, python)  # the environment comes into being before this
+    elif lines := _refusals(rows, tags, python):
+        yield refuse("; ".join(lines))
+    elif pending(rows or (), tags):
+        yield _change("apply", tags, python)
+    else:
+        found = {row["tag"]: row["verdict"] for row in rows or ()}
+        host.noop("; ".join(f"{tag} {found[tag]}" for tag in tags))
+
+
+@operation()
+def absent(tags: tuple[str, ...], python: str) -> Commands:
+    """
+    Ensure source patches are undone: the files are the wheel's own again.
+
+    + tags: patches to undo
+    + python: interpreter of the environment
+    """
+    rows = host.get_fact(PatchVerdicts, python=python)
+    if rows and carried(rows, tags):
+        yield _change("revert", tags, python)
+    else:
+        host.noop("not in this environment")
+
+
+def _refusals(rows: list[dict[str, Any]] | None, tags: tuple[str, ...], python: str) -> list[str]:
+    if rows is None:
+        return [f"{python} does not exist: install the engine's environment first"]
+    return blocking(rows, tags)
+
+
+def _change(action: Action, tags: tuple[str, ...], python: str) -> StringCommand:
+    return program_command(python, change_request(load_catalogue(), action, tags))
