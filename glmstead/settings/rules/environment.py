@@ -1,8 +1,9 @@
 """The locked Python environments: they hold what is declared, from where it can be had."""
 
 from collections.abc import Iterator
+from functools import cache
 
-from glmstead.settings.locks import pins
+from glmstead.lock import lock_path, pins
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
 
@@ -13,15 +14,24 @@ _MALICIOUS = ("1.82.7", "1.82.8")
 def locked_versions(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """The lock exists and pins the declared releases."""
     engine, gateway = settings.engine, settings.gateway
-    yield from _pinned("engine_version", engine.package, engine.version, "engine", engine.lock)
-    yield from _pinned("engine_ray_version", "ray", engine.ray_version, "engine", engine.lock)
-    yield from _pinned("gateway_version", "litellm", gateway.version, "gateway", gateway.lock)
+    for section, lock, wanted in (
+        ("engine", engine.lock, {"version": engine.package, "ray_version": "ray"}),
+        ("gateway", gateway.lock, {"version": "litellm"}),
+    ):
+        locked = _locked(lock, engine.python)
+        if locked is None:
+            fix = f"write files/locks/{lock}.in and run scripts/lock {lock}"
+            yield Problem(f"{section}_lock", lock, f"there is no files/locks/{lock}.txt", fix)
+            continue
+        for field, package in wanted.items():
+            version = getattr(getattr(settings, section), field)
+            yield from _pinned(f"{section}_{field}", package, version, lock, locked)
 
 
 def malicious_gateway(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """Two releases of LiteLLM stole credentials."""
     declared = settings.gateway.version
-    locked = (pins(settings.gateway.lock) or {}).get("litellm")
+    locked = (_locked(settings.gateway.lock, settings.engine.python) or {}).get("litellm")
     for version in dict.fromkeys((declared, locked)):
         if version in _MALICIOUS:
             yield Problem("gateway_version", version, "a malicious release", "use another release")
@@ -43,14 +53,17 @@ def sources(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
             yield Problem("engine_find_links", link, "neither a folder nor a URL", fix)
 
 
-def _pinned(key: str, package: str, version: str, section: str, lock: str) -> Iterator[Problem]:
-    locked = pins(lock)
-    if locked is None:
-        # Said once: by the section's first package.
-        if key.endswith(f"{section}_version"):
-            fix = f"write files/locks/{lock}.in and run scripts/lock {lock}"
-            yield Problem(f"{section}_lock", lock, f"there is no files/locks/{lock}.txt", fix)
-    elif package not in locked:
+@cache
+def _locked(lock: str, python: str) -> dict[str, str] | None:
+    """Return package -> version of a lock, None where there is no such file."""
+    path = lock_path(lock)
+    return pins(path.read_text(encoding="utf-8"), python) if path.is_file() else None
+
+
+def _pinned(
+    key: str, package: str, version: str, lock: str, locked: dict[str, str]
+) -> Iterator[Problem]:
+    if package not in locked:
         yield Problem(key, version, f"files/locks/{lock}.txt has no {package}", "use another lock")
     elif locked[package] != version:
         wrong = f"files/locks/{lock}.txt pins {package} {locked[package]}"

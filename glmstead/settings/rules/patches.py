@@ -2,27 +2,25 @@
 
 from collections.abc import Iterator
 
-from glmstead import ROOT
+from glmstead.patching.catalogue import CatalogueError, load_catalogue
+from glmstead.patching.policy import window_error
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
-
-CATALOGUE = ROOT / "files" / "patches"
 
 
 def patch_windows(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """Every tag is in the catalogue, and its window includes the pinned versions."""
+    engine, tags = settings.engine, settings.patches.tags
     try:
-        from glmstead.patching.catalogue import load_catalogue
-        from glmstead.patching.policy import window_error
-    except ModuleNotFoundError:
-        return  # the patch engine is not built yet
-
-    catalogue = load_catalogue(CATALOGUE)
-    for tag in settings.patches.tags:
+        catalogue = load_catalogue()
+    except CatalogueError as error:
+        yield Problem("patches_tags", tags, f"files/patches: {error}", "mend that file")
+        return
+    for tag in tags:
         if tag not in catalogue:
             fix = f"use one of {', '.join(sorted(catalogue))}"
             yield Problem("patches_tags", tag, "no such patch in files/patches", fix)
             continue
-        wrong = window_error(catalogue[tag], settings.engine.version, settings.engine.python)
+        wrong = window_error(catalogue[tag], engine.version, engine.python, engine.package)
         if wrong:
             yield Problem("patches_tags", tag, wrong, "remove the tag, or pin another release")
