@@ -49,7 +49,7 @@ class EngineSettings(Section):
     )
     version: str = Field(description="its pinned release, as in the lock")
     ray_version: str = Field(description="pinned Ray, equal on all hosts")
-    lock: LockName = Field(description="hash-locked requirements: files/locks/<lock>.txt")
+    lock: LockName = Field(description="hash-locked requirements: NAME of files/locks/NAME.txt")
     index_url: str | None = Field(default=None, description="package index instead of the default")
     extra_index_urls: Strings = Field(default=(), description="further package indexes")
     find_links: Strings = Field(default=(), description="wheel folders on the host, or URLs")

@@ -113,7 +113,7 @@ class GatewaySettings(Section):
     """LiteLLM in front of vLLM (``gateway_``)."""
 
     root: AbsolutePath = Field(default="/opt/glmstead/gateway", description="virtual environment")
-    lock: LockName = Field(default="gateway", description="files/locks/<lock>.txt")
+    lock: LockName = Field(default="gateway", description="NAME of files/locks/NAME.txt")
     version: str = Field(description="pinned LiteLLM, as in the lock")
     bind: str = Field(default="0.0.0.0", description="address the gateway listens on")
     port: Port = Field(default=4000, description="port of the gateway")
