@@ -60,19 +60,18 @@ def _key(prefix: str, details: ErrorDetails) -> str:
 def _problem(key: str, prefix: str, route: str, details: ErrorDetails) -> Problem:
     field = SECTIONS[prefix].model_fields[str(details["loc"][0])]
     if details["type"] == "missing":
-        file = (
-            "beside the host in the inventory"
-            if prefix == "cluster"
-            else f"in group_data/{route}.py"
-        )
-        return Problem(key, UNSET, "a value is needed", f"set it {file} ({field.description})")
-    wanted = details["msg"].removeprefix("Input should be ").removeprefix("String should ")
-    if details["type"] == "string_pattern_mismatch":
-        return Problem(
-            key, details["input"], "not of the right form", f"give the {field.description}"
-        )
+        where = "beside the host" if prefix == "cluster" else f"in group_data/{route}.py"
+        return Problem(key, UNSET, "a value is needed", f"set it {where}: {field.description}")
     default = field.default
     example = "" if default in (PydanticUndefined, None, (), {}) else f", such as {default!r}"
-    return Problem(
-        key, details["input"], f"must be {wanted}", f"give the {field.description}{example}"
-    )
+    fix = f"give the {field.description}{example}"
+    return Problem(key, details["input"], _wrong(details), fix)
+
+
+def _wrong(details: ErrorDetails) -> str:
+    """Return pydantic's finding as the middle of our line."""
+    if details["type"] == "string_pattern_mismatch":
+        return "not of the right form"
+    if details["type"] == "value_error":
+        return details["msg"].removeprefix("Value error, ")
+    return "must be " + details["msg"].removeprefix("Input should be ")

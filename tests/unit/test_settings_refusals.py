@@ -47,6 +47,10 @@ REFUSED: dict[str, tuple[Data, str]] = {
         "vllm_kv_cache_dtype: \"fp4\": must be 'auto', 'fp8' or 'bfloat16'; "
         "fix: give the KV cache type, such as 'auto'",
     ),
+    "no release": (
+        {"engine_version": "latest"},
+        'engine_version: "latest": not a release; fix: give the pinned vLLM, as in the lock',
+    ),
     "entry of a mapping": (
         {"engine_env": {"OMP_NUM_THREADS": 24}},
         "engine_env.OMP_NUM_THREADS: 24: must be a valid string; "
@@ -89,6 +93,22 @@ def test_every_problem_of_every_host_is_told_at_once(refusals: Refusals) -> None
         ["@fake/h1", " vlm_port"],
         ["@fake/h2", " ray_prt"],
     ]
+
+
+def test_a_missing_key_says_where_it_belongs(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.py"
+    path.write_text(
+        'lab = [("@fake/h1", {"cluster_address": "10.0.0.1"})]\n'
+        'head = ["@fake/h1"]\ngateway = ["@fake/h1"]\n'
+    )
+
+    with pytest.raises(InventoryError) as refused:
+        settings_of(load(path))
+
+    assert str(refused.value) == (
+        "@fake/h1: cluster_interface: not set: a value is needed; "
+        "fix: set it beside the host: interface of that address; Gloo takes exactly one"
+    )
 
 
 def test_a_host_in_no_route_is_refused(refusals: Refusals) -> None:

@@ -239,6 +239,15 @@ def test_three_lab_hosts_are_refused_because_eight_heads_do_not_divide(refusals:
     )
 
 
+def test_a_parser_that_the_release_does_not_know_is_refused(refusals: Refusals) -> None:
+    data = {"engine_version": "0.23.0", "vllm_reasoning_parser": "glm47"}
+
+    assert (
+        '@fake/h1: vllm_reasoning_parser: "glm47": vLLM 0.23.0 has no reasoning parser of this '
+        'name; fix: use "glm45"'
+    ) in refusals(route="g4", data=data)
+
+
 def test_an_unknown_patch_is_refused(refusals: Refusals) -> None:
     line = refusals(hosts=1, data={"patches_tags": ["DENSE_FALBACK"]})[0]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
@@ -47,12 +47,7 @@ def block_size(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
 
 def reasoning_parser(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """The name glm47 came with 0.24; glm45 is the same parser under its older name."""
-    try:
-        old = Version(settings.engine.version) < Version("0.24")
-    except InvalidVersion:
-        fix = "give a release such as 0.28.0"
-        yield Problem("engine_version", settings.engine.version, "no version", fix)
-        return
+    old = Version(settings.engine.version) < Version("0.24")
     if old and settings.vllm.reasoning_parser == "glm47":
         wrong = f"vLLM {settings.engine.version} has no reasoning parser of this name"
         yield Problem("vllm_reasoning_parser", "glm47", wrong, 'use "glm45"')

@@ -2,8 +2,20 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from packaging.version import InvalidVersion, Version
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+
+def _release(text: str) -> str:
+    """Return text that names a release; raises ValueError otherwise."""
+    try:
+        Version(text)
+    except InvalidVersion as error:
+        raise ValueError("not a release") from error
+    return text
+
+
+Release = Annotated[str, AfterValidator(_release)]
 Port = Annotated[int, Field(ge=1024, le=65535)]
 AbsolutePath = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 LockName = Annotated[str, Field(pattern=r"^[a-z0-9_-]+$")]

