@@ -1,15 +1,17 @@
 """Source patches of a Python environment: present, absent, and refused where they cannot work."""
 
-from collections.abc import Generator
+import json
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from pyinfra import host, state
 from pyinfra.api import StringCommand, operation
 
 from glmstead.facts.patches import PatchVerdicts
+from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.operations.refusal import refuse
 from glmstead.patching.catalogue import load_catalogue
-from glmstead.patching.policy import blocking, carried, pending
+from glmstead.patching.policy import blocking, carried, manifest, pending
 from glmstead.patching.program import program_command
 from glmstead.patching.request import Action, change_request
 
@@ -17,7 +19,7 @@ Commands = Generator[StringCommand, None, None]
 
 
 @operation()
-def possible(tags: tuple[str, ...], python: str) -> Commands:
+def possible(tags: Sequence[str], python: str) -> Commands:
     """
     Refuse this host when a needed patch can neither be made here nor is needless.
 
@@ -37,7 +39,7 @@ def possible(tags: tuple[str, ...], python: str) -> Commands:
 
 
 @operation()
-def applied(tags: tuple[str, ...], python: str) -> Commands:
+def applied(tags: Sequence[str], python: str) -> Commands:
     """
     Ensure source patches are made in an environment: all of them, or nothing is written.
 
@@ -57,7 +59,7 @@ def applied(tags: tuple[str, ...], python: str) -> Commands:
 
 
 @operation()
-def absent(tags: tuple[str, ...], python: str) -> Commands:
+def absent(tags: Sequence[str], python: str) -> Commands:
     """
     Ensure source patches are undone: the files are the wheel's own again.
 
@@ -71,11 +73,25 @@ def absent(tags: tuple[str, ...], python: str) -> Commands:
         host.noop("not in this environment")
 
 
-def _refusals(rows: list[dict[str, Any]] | None, tags: tuple[str, ...], python: str) -> list[str]:
+@operation()
+def recorded(tags: Sequence[str], python: str, path: str) -> Commands:
+    """
+    Ensure a file lists the patched texts, for the guard at a unit's start.
+
+    + tags: patches that are needed
+    + python: interpreter of the environment
+    + path: the list, read by ``glmstead.patching.guard``
+    """
+    rows = host.get_fact(PatchVerdicts, python=python)
+    text = json.dumps(manifest(rows or [], tags), indent=1) + "\n"
+    yield from managed_files._inner(files=[ManagedFile(path, text)])
+
+
+def _refusals(rows: list[dict[str, Any]] | None, tags: Sequence[str], python: str) -> list[str]:
     if rows is None:
         return [f"{python} does not exist: install the engine's environment first"]
     return blocking(rows, tags)
 
 
-def _change(action: Action, tags: tuple[str, ...], python: str) -> StringCommand:
+def _change(action: Action, tags: Sequence[str], python: str) -> StringCommand:
     return program_command(python, change_request(load_catalogue(), action, tags))

@@ -45,6 +45,8 @@ class Installed:
         distributions: dict[str, list[str]] = {}
         for patch in self.patches:
             distributions.setdefault(patch["package"], []).extend(patch["releases"])
+            for path in _asked(patch):
+                distributions.setdefault(path.split("/", 1)[0], [])
         self.packages = {
             name: find_package(name, sorted(set(found)), search)
             for name, found in distributions.items()
@@ -142,3 +144,9 @@ class Installed:
     def _is_strange(self, path: str) -> bool:
         ours = [patch for patch in self.patches if path in paths(patch)]
         return any(self.judge(patch).verdict in (DRIFTED, HALF) for patch in ours)
+
+
+def _asked(patch: Patch) -> list[str]:
+    """Files that a patch's rules read, of its own package and of others."""
+    tests = [test for rule in patch["rules"] for test in rule["when"]]
+    return [test["file"] for test in tests if "file" in test]

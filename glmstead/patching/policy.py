@@ -7,7 +7,7 @@ from packaging.specifiers import SpecifierSet
 
 from glmstead.patching.catalogue import Patch
 from glmstead.patching.releases import contains
-from glmstead.patching.verdicts import AS_DECLARED, blocks, left_to_do
+from glmstead.patching.verdicts import APPLIED, AS_DECLARED, blocks, left_to_do
 
 Row = dict[str, Any]
 
@@ -43,6 +43,30 @@ def as_declared(rows: Iterable[Row], needed: Iterable[str]) -> bool:
     """Whether every needed patch is applied, or has been made needless."""
     verdicts = {row["tag"]: row["verdict"] for row in rows}
     return all(verdicts.get(tag) in AS_DECLARED for tag in needed)
+
+
+def manifest(rows: Iterable[Row], needed: Iterable[str]) -> dict[str, list[dict[str, str]]]:
+    """What the guard at a service's start checks: the patched files of every applied patch."""
+    wanted = set(needed)
+    return {
+        row["tag"]: [{"file": file["path"], "sha256": file["sha256"]} for file in row["files"]]
+        for row in rows
+        if row["tag"] in wanted and row["verdict"] == APPLIED
+    }
+
+
+def conflicts(
+    catalogue: Mapping[str, Patch], tags: Iterable[str], settings: Mapping[str, str]
+) -> list[str]:
+    """Why some tags cannot stand together with a setting (``{"vllm_speculative_config": "mtp"}``)."""
+    chosen = list(tags)
+    return [
+        f"{tag} and {entry.setting} {entry.value}: {entry.reason}; fix: "
+        + (f"add {entry.unless}, or drop one of the two" if entry.unless else "drop one of the two")
+        for tag in chosen
+        for entry in (catalogue[tag].conflicts if tag in catalogue else ())
+        if settings.get(entry.setting) == entry.value and entry.unless not in chosen
+    ]
 
 
 def describe(row: Row) -> str:
