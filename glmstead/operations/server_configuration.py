@@ -1,0 +1,33 @@
+"""vLLM's arguments, with the layer map only where vLLM would derive another one."""
+
+from collections.abc import Generator
+from typing import Any
+
+import yaml
+from pyinfra import host
+from pyinfra.api import StringCommand, operation
+
+from glmstead import places
+from glmstead.facts.model import ModelState
+from glmstead.layer_map import override_needed
+from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.serving import vllm_config
+from glmstead.settings import Settings
+
+
+def server_file(settings: Settings, model: dict[str, Any]) -> ManagedFile:
+    """vllm.yaml; ``model`` is the checkpoint's config.json, empty before it is on the host."""
+    pattern = override_needed(model, settings.engine.version) if model else None
+    text = yaml.safe_dump(vllm_config(settings, pattern), sort_keys=False)
+    return ManagedFile(places.VLLM_CONFIG, text)
+
+
+@operation()
+def server_configuration(settings: Settings) -> Generator[StringCommand, None, None]:
+    """
+    Ensure vLLM's arguments file, derived from settings and the checkpoint on this host.
+
+    + settings: of this host
+    """
+    state = host.get_fact(ModelState, path=settings.model.path)
+    yield from managed_files._inner(files=[server_file(settings, state["config"])])

@@ -1,0 +1,135 @@
+"""What Ray, vLLM and LiteLLM are started with, computed from settings; no I/O."""
+
+import json
+from typing import Any
+
+from glmstead import places
+from glmstead.settings import Settings
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def engine_environment(settings: Settings) -> dict[str, str]:
+    """Environment of Ray *and* vLLM on one host: Ray copies no GLOO_, PATH or CUDA_ variable.
+
+    Interfaces and addresses are this host's own: names differ between hosts (NVIDIA/nccl#286), and
+    Gloo takes exactly one (aws-samples/aws-do-eks#51).
+    """
+    cluster, cache = settings.cluster, places.CACHE
+    interfaces = settings.nccl.socket_interfaces or (cluster.interface,)
+    return {
+        "HOME": cache,
+        "XDG_CACHE_HOME": f"{cache}/xdg",
+        "VLLM_CACHE_ROOT": f"{cache}/vllm",
+        "TRITON_CACHE_DIR": f"{cache}/triton",
+        "TORCHINDUCTOR_CACHE_DIR": f"{cache}/inductor",
+        "FLASHINFER_WORKSPACE_BASE": cache,
+        "HF_HUB_OFFLINE": "1",
+        "PATH": f"{settings.engine.root}/bin:{_PATH}",
+        "PYTHONUNBUFFERED": "1",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": places.RAY_TOKEN,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "VLLM_NO_USAGE_STATS": "1",
+        "VLLM_HOST_IP": cluster.address,
+        "GLOO_SOCKET_IFNAME": cluster.interface,
+        "NCCL_SOCKET_IFNAME": ",".join(interfaces),
+        **settings.nccl.env,
+        **settings.engine.env,
+    }
+
+
+def ray_start(settings: Settings, head_address: str | None) -> list[str]:
+    """Words of ``ray start``; ``head_address`` is None on the head itself."""
+    ray = settings.ray
+    if head_address is None:
+        role = ["--head", f"--port={ray.port}", f"--temp-dir={places.RAY_TEMP}"]
+        role += ["--include-dashboard=false", "--disable-usage-stats"]
+    else:
+        role = [f"--address={head_address}:{ray.port}"]
+    ports = (
+        "node_manager_port",
+        "object_manager_port",
+        "runtime_env_agent_port",
+        "dashboard_agent_grpc_port",
+        "dashboard_agent_listen_port",
+        "metrics_export_port",
+        "min_worker_port",
+        "max_worker_port",
+    )
+    return [
+        f"{settings.engine.root}/bin/ray",
+        "start",
+        "--block",
+        *role,
+        f"--node-ip-address={settings.cluster.address}",
+        *(f"--{name.replace('_', '-')}={getattr(ray, name)}" for name in ports),
+        f"--num-gpus={ray.gpus_per_host}",
+        f"--object-store-memory={int(ray.object_store_gb * 1e9)}",
+    ]
+
+
+def vllm_config(settings: Settings, layer_map: str | None = None) -> dict[str, Any]:
+    """vLLM's YAML configuration: JSON arguments stay nested values, so no shell quotes them.
+
+    ``layer_map`` is passed as ``index_topk_pattern`` only where vLLM would derive another one.
+    """
+    vllm = settings.vllm
+    optional = {
+        "max-num-batched-tokens": vllm.max_num_batched_tokens,
+        "gpu-memory-utilization": vllm.gpu_memory_utilization,
+        "block-size": vllm.block_size,
+        "attention-backend": vllm.attention_backend,
+        "load-format": vllm.load_format,
+        "reasoning-parser": vllm.reasoning_parser,
+        "tool-call-parser": vllm.tool_call_parser,
+        "speculative-config": vllm.speculative_config,
+        "enable-auto-tool-choice": True if vllm.tool_call_parser else None,
+        "disable-custom-all-reduce": True if vllm.disable_custom_all_reduce else None,
+        "hf-overrides": {"index_topk_pattern": layer_map} if layer_map else None,
+    }
+    return {
+        "model": settings.model.path,
+        "served-model-name": vllm.served_model_name,
+        "host": "127.0.0.1",
+        "port": vllm.port,
+        "tensor-parallel-size": vllm.tensor_parallel_size,
+        "pipeline-parallel-size": vllm.pipeline_parallel_size,
+        "distributed-executor-backend": "ray",
+        "max-model-len": vllm.max_model_len,
+        "max-num-seqs": vllm.max_num_seqs,
+        "kv-cache-dtype": vllm.kv_cache_dtype,
+        **{name: value for name, value in optional.items() if value is not None},
+        **vllm.args,
+    }
+
+
+def gateway_config(settings: Settings) -> dict[str, Any]:
+    """LiteLLM's configuration: two model names, the Claude ids aliased to the fast one."""
+    gateway, name = settings.gateway, settings.vllm.served_model_name
+
+    def model(public: str, thinking: bool) -> dict[str, Any]:
+        params: dict[str, Any] = {
+            "model": f"hosted_vllm/{name}",
+            "api_base": f"http://127.0.0.1:{settings.vllm.port}/v1",
+            "api_key": "none",
+            "extra_body": {"chat_template_kwargs": {"enable_thinking": thinking}},
+        }
+        if gateway.max_tokens is not None:
+            params["max_tokens"] = gateway.max_tokens
+        return {"model_name": public, "litellm_params": params}
+
+    return {
+        "model_list": [
+            model(name, thinking=False),
+            model(f"{name}-thinking", thinking=True),
+            *(model(alias, thinking=False) for alias in gateway.claude_models),
+        ],
+        "general_settings": {"master_key": "os.environ/LITELLM_MASTER_KEY"},
+        "litellm_settings": {"drop_params": True, "telemetry": False, "num_retries": 0},
+    }
+
+
+def exec_line(words: list[str]) -> str:
+    """An ExecStart value: every word quoted, ``%`` and ``$`` doubled (systemd/systemd#36248)."""
+    return " ".join(json.dumps(word.replace("%", "%%").replace("$", "$$")) for word in words)

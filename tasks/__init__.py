@@ -1,0 +1,1 @@
+"""What a deploy does, one @deploy function a file: sequence only, the logic is in ``glmstead``."""

@@ -1,0 +1,38 @@
+"""Operating system: packages, the service user, limits and kernel parameters."""
+
+from pyinfra.api import deploy
+from pyinfra.operations import apt, server
+
+from glmstead.operations.kernel import parameters
+from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.settings import Settings
+
+
+@deploy("Operating system")
+def prepare_host(settings: Settings) -> None:
+    system = settings.system
+    apt.packages(
+        name="Debian packages",
+        packages=list(system.packages),
+        update=True,
+        cache_time=86400,
+        no_recommends=True,
+    )
+    server.user(
+        name=f"Service user {system.user}",
+        user=system.user,
+        home="/nonexistent",
+        shell="/usr/sbin/nologin",
+        system=True,
+        create_home=False,
+    )
+    limits = "".join(
+        f"{system.user} {kind} {item} {value}\n"
+        for item, value in (("nofile", system.nofile), ("memlock", "unlimited"))
+        for kind in ("soft", "hard")
+    )
+    managed_files(
+        name="Limits of the service user's sessions",
+        files=[ManagedFile("/etc/security/limits.d/60-glmstead.conf", limits)],
+    )
+    parameters(name="Kernel parameters", values=system.sysctl)

@@ -1,0 +1,22 @@
+"""The questions that end every deploy: ready means it answered well."""
+
+from pyinfra import host
+from pyinfra.api import deploy
+
+from glmstead import places
+from glmstead.operations.answers import answers_well
+from glmstead.settings import Settings
+
+
+@deploy("Smoke")
+def ask_questions(settings: Settings) -> None:
+    if "gateway" not in host.groups or not settings.smoke.enabled:
+        return
+    answers_well(
+        name="The endpoint answers well",
+        url=f"http://127.0.0.1:{settings.gateway.port}",
+        key_file=places.GATEWAY_ENV,
+        model=settings.vllm.served_model_name,
+        long_lines=settings.smoke.long_lines,
+        timeout_s=settings.smoke.timeout_s,
+    )

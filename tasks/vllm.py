@@ -1,0 +1,59 @@
+"""The vLLM server on the head: configured everywhere first, started when the cluster is whole."""
+
+from pyinfra import host
+from pyinfra.api import deploy
+
+from glmstead import ROOT, places
+from glmstead.operations import units
+from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.operations.server_configuration import server_configuration
+from glmstead.serving import exec_line
+from glmstead.settings import Cluster, Settings
+from glmstead.unit_files import engine_inputs, unit_file
+
+
+@deploy("vLLM configuration")
+def configure_server(settings: Settings, cluster: Cluster) -> None:
+    if host.name != cluster.head.name:
+        return
+    scripts = sorted((ROOT / "files" / "libexec").glob("*.py"))
+    managed_files(
+        name="Programs the units run",
+        files=[ManagedFile(f"{places.LIBEXEC}/{s.name}", s.read_text()) for s in scripts],
+    )
+    server_configuration(name="vLLM arguments", settings=settings)
+    managed_files(
+        name="vLLM unit",
+        files=unit_file(
+            places.VLLM,
+            inputs=[places.VLLM_CONFIG, places.MODEL_MANIFEST, *engine_inputs(settings)],
+            user=settings.system.user,
+            nofile=settings.system.nofile,
+            **commands(settings, cluster),
+        ),
+    )
+
+
+@deploy("vLLM")
+def serve_model(settings: Settings, cluster: Cluster) -> None:
+    units.running(name="vLLM has answered", unit=places.VLLM, here=host.name == cluster.head.name)
+
+
+def commands(settings: Settings, cluster: Cluster) -> dict[str, object]:
+    """The command lines of the unit; a start may take the wait for Ray and then the load."""
+    python, ray, vllm = f"{settings.engine.root}/bin/python", settings.ray, settings.vllm
+    wait_s = 300
+    addresses = [member.address for member in cluster.members]
+    gcs = f"{cluster.head.address}:{ray.port}"
+    nodes = [gcs, str(ray.gpus_per_host), str(wait_s), *addresses]
+    url = f"http://127.0.0.1:{vllm.port}"
+    answer = [url, str(vllm.load_timeout_s), vllm.served_model_name]
+    server = ["-m", "vllm.entrypoints.openai.api_server", "--config", places.VLLM_CONFIG]
+    return {
+        "ray_address": gcs,
+        "guards": [],
+        "wait_nodes": exec_line([python, f"{places.LIBEXEC}/wait_ray_nodes.py", *nodes]),
+        "command": exec_line([python, *server]),
+        "wait_answer": exec_line(["/usr/bin/python3", f"{places.LIBEXEC}/wait_answer.py", *answer]),
+        "start_timeout_s": wait_s + vllm.load_timeout_s + 60,
+    }
