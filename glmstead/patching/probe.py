@@ -53,7 +53,7 @@ def _change(request: dict[str, Any]) -> tuple[list[str], list[str]]:
                 patch for patch, found in findings if left_to_do(found.verdict, found.repairable)
             ]
         new = {} if refused else _planned(installed, chosen, undo)
-        refused += _broken(installed.patches, new)
+        refused += _broken([] if undo else chosen, new)
         if not refused:
             _write(installed, new)
     return ([] if refused else sorted(new)), refused
@@ -82,7 +82,7 @@ def _planned(installed: Installed, chosen: list[Patch], undo: bool) -> dict[str,
 
 
 def _broken(patches: list[Patch], new: dict[str, bytes | None]) -> list[str]:
-    """Why the planned texts must not be written."""
+    """Why the planned texts must not be written; stock texts may fail to run, that is the point."""
     lines = []
     for path, data in new.items():
         if data is None:

@@ -4,6 +4,7 @@ Sent to hosts: standard library only, Python 3.10 and newer.
 """
 
 import re
+from functools import lru_cache
 
 ENCODING = "latin-1"  # any bytes, any coding cookie, a BOM: all survive
 MODULE = "<module>"
@@ -30,6 +31,7 @@ _NEWLINE = re.compile(r"\r\n|\n")
 _ONE_LINE = re.compile(r"[^\r\n]")
 
 
+@lru_cache(maxsize=16)  # a patched file is looked at for every question about it
 def code_of(text: str) -> str:
     """The text with strings of several lines blanked out, every offset kept.
 
