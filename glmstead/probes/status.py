@@ -45,6 +45,8 @@ def ray(request: "dict[str, Any]") -> str:
             text=True,
             timeout=30,
         )
+    except FileNotFoundError:
+        return "not installed"
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"cannot be asked: {error}"
     said = (asked.stderr if asked.returncode else asked.stdout).strip().splitlines()

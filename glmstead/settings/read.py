@@ -35,10 +35,19 @@ def unknown(data: Mapping[str, object], foreign: frozenset[str]) -> Iterator[Pro
         if key in KEYS or key in foreign:
             continue
         near = get_close_matches(key, known, n=1, cutoff=0.7)
-        fix = f"did you mean {near[0]}?" if near else "remove it; docs/settings.md lists every key"
         # A misspelt secret is still a secret.
         hidden = any(is_secret(name) for name in near)
+        fix = f"did you mean {near[0]}?" if near else _family(key, foreign)
         yield Problem(key, HIDDEN if hidden else value, "unknown setting", fix)
+
+
+def _family(key: str, foreign: frozenset[str]) -> str:
+    """Return what to do about a key like no other: the keys that share its prefix, if any."""
+    prefix = key.split("_")[0] + "_"
+    family = sorted(name for name in {*KEYS, *foreign} if name.startswith(prefix))
+    if family and not key.startswith("_"):
+        return f"use one of {', '.join(family)}"
+    return "remove it; docs/settings.md lists every key"
 
 
 def _problems(prefix: str, route: str, error: ValidationError) -> list[Problem]:

@@ -78,7 +78,8 @@ def _default(field: FieldInfo) -> str:
         return "**needed**"
     if field.default in ((), {}):
         return "empty"
-    shown = f'"{field.default}"' if isinstance(field.default, str) else repr(field.default)
+    default = list(field.default) if isinstance(field.default, tuple) else field.default
+    shown = f'"{default}"' if isinstance(default, str) else repr(default).replace("'", '"')
     return f"`{shown}`"
 
 

@@ -25,6 +25,11 @@ REFUSED: dict[str, tuple[Data, str]] = {
         {"ssh_keyfile": "~/.ssh/id"},
         'ssh_keyfile: "~/.ssh/id": unknown setting; fix: did you mean ssh_key?',
     ),
+    "unlike any key of its prefix": (
+        {"nccl_debug_subsystem_log": 1},
+        "nccl_debug_subsystem_log: 1: unknown setting; "
+        "fix: use one of nccl_env, nccl_socket_interfaces",
+    ),
     "a secret is not shown": (
         {"ssh_pasword": "hunter2", "hub_token": "hf_1234"},
         "ssh_pasword: ***: unknown setting; fix: did you mean ssh_password?",

@@ -127,6 +127,13 @@ LAB: dict[str, tuple[Data, list[str]]] = {
             "fix: give the checkpoint's folder"
         ],
     ),
+    "a checkpoint of the project without its folder": (
+        {"model_directory": None},
+        [
+            "model_directory: not set: a value is needed; "
+            "fix: set it to the checkpoint's folder, relative to the project"
+        ],
+    ),
     "MTP under the dense patch": (
         {"vllm_speculative_config": {"method": "mtp", "num_speculative_tokens": 2}},
         [
