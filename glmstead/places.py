@@ -13,7 +13,10 @@ GATEWAY_CONFIG = f"{CONFIG}/litellm.yaml"
 GATEWAY_ENV = f"{CONFIG}/gateway.env"
 UNITS = "/etc/systemd/system"
 
+PATCH_GUARD = f"{LIBEXEC}/guard.py"
+
 RAY_HEAD = "glmstead-ray-head"
 RAY_WORKER = "glmstead-ray-worker"
 VLLM = "glmstead-vllm"
 GATEWAY = "glmstead-gateway"
+ENGINE_UNITS = (RAY_HEAD, RAY_WORKER, VLLM)

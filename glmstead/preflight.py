@@ -28,10 +28,13 @@ def bound_ports(settings: Settings, groups: list[str]) -> dict[str, int]:
     ports = {
         f"ray_{name}": getattr(ray, name)
         for name in type(ray).model_fields
-        if name.endswith("_port") and "worker_port" not in name and name != "port"
+        if name.endswith("_port")
+        and "worker_port" not in name
+        and name not in ("port", "client_server_port")
     }
     if "head" in groups:
-        ports |= {"ray_port": ray.port, "vllm_port": settings.vllm.port}
+        ports |= {"ray_port": ray.port, "ray_client_server_port": ray.client_server_port}
+        ports |= {"vllm_port": settings.vllm.port}
     if "gateway" in groups:
         ports["gateway_port"] = settings.gateway.port
     return ports

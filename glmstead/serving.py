@@ -45,6 +45,7 @@ def ray_start(settings: Settings, head_address: str | None) -> list[str]:
     if head_address is None:
         role = ["--head", f"--port={ray.port}", f"--temp-dir={places.RAY_TEMP}"]
         role += ["--include-dashboard=false", "--disable-usage-stats"]
+        role += ["--no-monitor", f"--ray-client-server-port={ray.client_server_port}"]
     else:
         role = [f"--address={head_address}:{ray.port}"]
     ports = (

@@ -1,10 +1,14 @@
 """Operating system: packages, the service user, limits and kernel parameters."""
 
+from pathlib import Path
+
 from pyinfra.api import deploy
 from pyinfra.operations import apt, server
 
+from glmstead import ROOT, places
 from glmstead.operations.kernel import parameters
 from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.patching import guard
 from glmstead.settings import Settings
 
 
@@ -36,3 +40,8 @@ def prepare_host(settings: Settings) -> None:
         files=[ManagedFile("/etc/security/limits.d/60-glmstead.conf", limits)],
     )
     parameters(name="Kernel parameters", values=system.sysctl)
+    programs = [*(ROOT / "files" / "libexec").glob("*.py"), Path(guard.__file__)]
+    managed_files(
+        name="Programs the units run",
+        files=[ManagedFile(f"{places.LIBEXEC}/{p.name}", p.read_text()) for p in sorted(programs)],
+    )

@@ -2,6 +2,7 @@
 
 from pyinfra.api import deploy
 
+from glmstead import places
 from glmstead.lock import lock_path
 from glmstead.operations import environments
 from glmstead.operations.environments import Sources
@@ -17,6 +18,7 @@ def install_engine(settings: Settings, cluster: Cluster) -> None:
         lock=lock_path(engine.lock).read_text(),
         python=engine.python,
         sources=sources_of(settings),
+        units=places.ENGINE_UNITS,
     )
     environments.same_as(
         name="Same Python and releases as the head", other=cluster.head.name, root=engine.root

@@ -24,6 +24,7 @@ def install_gateway(settings: Settings) -> None:
         lock=lock_path(settings.gateway.lock).read_text(),
         python=settings.engine.python,
         sources=sources_of(settings),
+        units=[places.GATEWAY],
     )
 
 

@@ -1,15 +1,22 @@
-"""Source patches of the engine: all or none, judged before anything is written."""
+"""Source patches of the engine: judged on all hosts, then all or none, the same everywhere."""
 
 from pyinfra.api import deploy
 
+from glmstead import places
 from glmstead.operations import patches
-from glmstead.settings import Settings
+from glmstead.settings import Cluster, Settings
 
 
 @deploy("Patches")
-def patch_engine(settings: Settings) -> None:
-    patches.applied(
-        name=f"Patches {', '.join(settings.patches.tags)}",
-        tags=list(settings.patches.tags),
-        python=f"{settings.engine.root}/bin/python",
+def patch_engine(settings: Settings, cluster: Cluster) -> None:
+    tags, python = list(settings.patches.tags), f"{settings.engine.root}/bin/python"
+    patches.possible(name="Every patch can be applied", tags=tags, python=python)
+    patches.applied(name="Patches applied", tags=tags, python=python, units=places.ENGINE_UNITS)
+    patches.recorded(name="List of patched files", tags=tags, python=python, path=places.PATCHES)
+    patches.same_as(
+        name="Same patched files as the head",
+        other=cluster.head.name,
+        tags=tags,
+        python=python,
+        path=places.PATCHES,
     )

@@ -37,6 +37,7 @@ def configure_node(settings: Settings, cluster: Cluster) -> None:
             inputs=[places.RAY_TOKEN, *engine_inputs(settings)],
             user=user,
             nofile=settings.system.nofile,
+            allow_from=settings.cluster.allow_from,
             command=exec_line(command),
         ),
         absent=[f"{places.UNITS}/{other}.service"],

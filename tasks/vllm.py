@@ -3,9 +3,9 @@
 from pyinfra import host
 from pyinfra.api import deploy
 
-from glmstead import ROOT, places
+from glmstead import places
 from glmstead.operations import units
-from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.operations.managed_files import managed_files
 from glmstead.operations.server_configuration import server_configuration
 from glmstead.serving import exec_line
 from glmstead.settings import Cluster, Settings
@@ -16,11 +16,6 @@ from glmstead.unit_files import engine_inputs, unit_file
 def configure_server(settings: Settings, cluster: Cluster) -> None:
     if host.name != cluster.head.name:
         return
-    scripts = sorted((ROOT / "files" / "libexec").glob("*.py"))
-    managed_files(
-        name="Programs the units run",
-        files=[ManagedFile(f"{places.LIBEXEC}/{s.name}", s.read_text()) for s in scripts],
-    )
     server_configuration(name="vLLM arguments", settings=settings)
     managed_files(
         name="vLLM unit",
@@ -29,6 +24,7 @@ def configure_server(settings: Settings, cluster: Cluster) -> None:
             inputs=[places.VLLM_CONFIG, places.MODEL_MANIFEST, *engine_inputs(settings)],
             user=settings.system.user,
             nofile=settings.system.nofile,
+            allow_from=settings.cluster.allow_from,
             **commands(settings, cluster),
         ),
     )
@@ -51,7 +47,6 @@ def commands(settings: Settings, cluster: Cluster) -> dict[str, object]:
     server = ["-m", "vllm.entrypoints.openai.api_server", "--config", places.VLLM_CONFIG]
     return {
         "ray_address": gcs,
-        "guards": [],
         "wait_nodes": exec_line([python, f"{places.LIBEXEC}/wait_ray_nodes.py", *nodes]),
         "command": exec_line([python, *server]),
         "wait_answer": exec_line(["/usr/bin/python3", f"{places.LIBEXEC}/wait_answer.py", *answer]),

@@ -3,7 +3,7 @@
 pip.packages and uv.packages drop extras (pyinfra-dev/pyinfra#1793) and cannot require hashes.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -14,7 +14,7 @@ from pyinfra.api import QuoteString, StringCommand, operation
 from glmstead.facts.environment import EnvironmentState
 from glmstead.lock import lock_path, pins
 from glmstead.operations.refusal import refuse
-from glmstead.operations.units import peer
+from glmstead.operations.units import made_stale, peer
 
 Commands = Generator[StringCommand, None, None]
 UV_ROOT = "/opt/glmstead/uv"
@@ -88,7 +88,9 @@ def install(root: str, lock: str, python: str, sources: Sources, create: bool) -
 
 
 @operation()
-def locked(root: str, lock: str, python: str, sources: Sources) -> Commands:
+def locked(
+    root: str, lock: str, python: str, sources: Sources, units: Sequence[str] = ()
+) -> Commands:
     """
     Ensure a virtual environment holds exactly what a lock pins, with every hash checked.
 
@@ -96,12 +98,14 @@ def locked(root: str, lock: str, python: str, sources: Sources) -> Commands:
     + lock: text of the hash-locked requirements
     + python: Python minor version, as in ``3.11``
     + sources: where the distributions come from
+    + units: services that run from it, so that they restart even if the run is killed
     """
     state = host.get_fact(EnvironmentState, root=root)
     wrong = differences(state, lock, python)
     if not wrong:
         host.noop(f"{root} is as locked")
         return
+    yield from made_stale(units)
     yield from bootstrap_uv(sources)
     yield from install(root, lock, python, sources, create=state["python"] is None)
 

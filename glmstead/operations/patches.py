@@ -7,9 +7,11 @@ from typing import Any
 from pyinfra import host, state
 from pyinfra.api import StringCommand, operation
 
+from glmstead.facts.files import FileStates
 from glmstead.facts.patches import PatchVerdicts
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.operations.refusal import refuse
+from glmstead.operations.units import made_stale, peer
 from glmstead.patching.catalogue import load_catalogue
 from glmstead.patching.policy import blocking, carried, manifest, pending
 from glmstead.patching.program import program_command
@@ -39,12 +41,13 @@ def possible(tags: Sequence[str], python: str) -> Commands:
 
 
 @operation()
-def applied(tags: Sequence[str], python: str) -> Commands:
+def applied(tags: Sequence[str], python: str, units: Sequence[str] = ()) -> Commands:
     """
     Ensure source patches are made in an environment: all of them, or nothing is written.
 
     + tags: patches that are needed
     + python: interpreter of the environment
+    + units: services that import the files, so that they restart even if the run is killed
     """
     rows = host.get_fact(PatchVerdicts, python=python)
     if rows is None and not state.is_executing:
@@ -52,6 +55,7 @@ def applied(tags: Sequence[str], python: str) -> Commands:
     elif lines := _refusals(rows, tags, python):
         yield refuse("; ".join(lines))
     elif pending(rows or (), tags):
+        yield from made_stale(units)
         yield _change("apply", tags, python)
     else:
         found = {row["tag"]: row["verdict"] for row in rows or ()}
@@ -85,6 +89,31 @@ def recorded(tags: Sequence[str], python: str, path: str) -> Commands:
     rows = host.get_fact(PatchVerdicts, python=python)
     text = json.dumps(manifest(rows or [], tags), indent=1) + "\n"
     yield from managed_files._inner(files=[ManagedFile(path, text)])
+
+
+@operation()
+def same_as(other: str, tags: Sequence[str], python: str, path: str) -> Commands:
+    """
+    Refuse when this host's patched files differ from another host's: ranks must run one code.
+
+    + other: name of the host to compare with
+    + tags: patches that are needed
+    + python: interpreter of the environment on both
+    + path: the list of patched texts on both, compared first
+    """
+    lists = [target.get_fact(FileStates, paths=[path])[path] for target in (host, peer(other))]
+    if other == host.name or lists[0] == lists[1]:
+        host.noop(f"same as on {other}")
+        return
+    mine = host.get_fact(PatchVerdicts, python=python)
+    theirs = peer(other).get_fact(PatchVerdicts, python=python)
+    here, there = manifest(mine or [], tags), manifest(theirs or [], tags)
+    differing = sorted(tag for tag in {*here, *there} if here.get(tag) != there.get(tag))
+    files = sorted({entry["file"] for tag in differing for entry in here.get(tag, [])})
+    yield refuse(
+        f"{host.name} and {other} differ in patches {', '.join(differing)} ({', '.join(files)}); "
+        "fix: deploy both hosts together, without --limit"
+    )
 
 
 def _refusals(rows: list[dict[str, Any]] | None, tags: Sequence[str], python: str) -> list[str]:

@@ -1,6 +1,6 @@
 """systemd services that run what lies on disk: started, restarted once when stale, never twice."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from pyinfra import host
@@ -93,6 +93,13 @@ def stopped_before_its_ranks(unit: str, here: bool, ranks: dict[str, str]) -> Co
         host.noop("every rank runs what lies on disk")
     else:
         yield StringCommand("systemctl stop", QuoteString(f"{unit}.service"))
+
+
+def made_stale(units: Sequence[str]) -> Commands:
+    """Forget what running units were started with, before what they import changes."""
+    stamps = [QuoteString(f"/run/glmstead/{unit}.started") for unit in units]
+    if stamps:
+        yield StringCommand("rm -f", *stamps)
 
 
 def rank_state(name: str, unit: str) -> dict[str, Any]:

@@ -22,12 +22,13 @@ def stale_inputs(unit: str) -> "list[str]":
         return []
     if not started.exists():
         return [str(started)]
-    seen = dict(reversed(line.split("  ", 1)) for line in started.read_text().splitlines())
+    lines = [line.split("  ", 1) for line in started.read_text().splitlines()]
+    seen = {path: digest for digest, path in lines}
     paths = wanted.read_text().splitlines()
-    return [path for path in paths if seen.get(path) != digest(path)]
+    return [path for path in paths if seen.get(path) != sha256_of(path)]
 
 
-def digest(path: str) -> str:
+def sha256_of(path: str) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError:

@@ -21,6 +21,10 @@ class ClusterSettings(Section):
     address: str = Field(description="private IPv4 address of this host, unique in the inventory")
     interface: Interface = Field(description="interface of that address; Gloo takes exactly one")
     allow_public: bool = Field(default=False, description="accept a public cluster_address")
+    allow_from: Strings = Field(
+        default=("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+        description="networks that Ray and vLLM talk with, besides loopback",
+    )
     ssh_port: int = Field(default=22, ge=1, le=65535, description="port peers are probed on")
     clock_skew_s: float = Field(default=5.0, gt=0, description="largest clock difference, seconds")
 

@@ -56,6 +56,7 @@ class RaySettings(Section):
     dashboard_agent_grpc_port: Port = Field(default=6384, description="dashboard agent, gRPC")
     dashboard_agent_listen_port: Port = Field(default=6385, description="dashboard agent, HTTP")
     metrics_export_port: Port = Field(default=6386, description="metrics")
+    client_server_port: Port = Field(default=6387, description="Ray client, on the head")
     min_worker_port: Port = Field(default=20000, description="first port of worker processes")
     max_worker_port: Port = Field(default=20999, description="last port of worker processes")
     gpus_per_host: int = Field(ge=1, le=16, description="GPUs each host gives")
