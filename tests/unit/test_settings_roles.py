@@ -62,5 +62,6 @@ def test_an_address_must_be_a_hosts_own(refusals: Refusals, address: str, wrong:
 
 def test_a_public_address_can_be_allowed(refusals: Refusals) -> None:
     public = {"cluster_address": "8.8.8.8", "cluster_allow_public": True}
+    networks = {"cluster_allow_from": ["8.8.8.8/32", "10.0.0.0/8"]}
 
-    assert refusals(second=public) == []
+    assert refusals(data=networks, second=public) == []

@@ -38,6 +38,22 @@ LAB: dict[str, tuple[Data, list[str]]] = {
             "fix: set ray_min_worker_port below ray_max_worker_port"
         ],
     ),
+    "a host outside the allowed networks": (
+        {"cluster_allow_from": ["192.168.0.0/16"]},
+        [
+            'cluster_allow_from: ["192.168.0.0/16"]: does not hold @fake/h1\'s address 10.77.42.1; '
+            "fix: add 10.77.42.1/32, or its network",
+            'cluster_allow_from: ["192.168.0.0/16"]: does not hold @fake/h2\'s address 10.77.42.2; '
+            "fix: add 10.77.42.2/32, or its network",
+        ],
+    ),
+    "no network": (
+        {"cluster_allow_from": ["10.77.42.1/8"]},
+        [
+            'cluster_allow_from: "10.77.42.1/8": not an IPv4 network; '
+            "fix: give it as 10.0.0.0/8, no bit set behind the prefix"
+        ],
+    ),
     "Gloo takes one interface": (
         {"engine_env": {"GLOO_SOCKET_IFNAME": "ens4,ens5"}},
         [

@@ -6,7 +6,12 @@ from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
 from glmstead.settings.rules.checkpoint import controller_source, hub_source
 from glmstead.settings.rules.environment import locked_versions, malicious_gateway, sources
-from glmstead.settings.rules.network import distinct_ports, interface_variables, variable_values
+from glmstead.settings.rules.network import (
+    allowed_networks,
+    distinct_ports,
+    interface_variables,
+    variable_values,
+)
 from glmstead.settings.rules.parallel import context_parallel, heads, ranks, speculation
 from glmstead.settings.rules.patches import patch_windows
 from glmstead.settings.rules.serving import (
@@ -23,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     context_parallel,
     speculation,
     distinct_ports,
+    allowed_networks,
     interface_variables,
     variable_values,
     locked_versions,

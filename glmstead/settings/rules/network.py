@@ -1,6 +1,7 @@
 """Ports of a host, and the variables that choose its interfaces."""
 
 from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
 
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
@@ -28,6 +29,25 @@ def distinct_ports(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
         if low <= port <= high:
             wrong = f"within the port range of Ray's workers, {low} to {high}"
             yield Problem(key, port, wrong, "choose a port outside it")
+
+
+def allowed_networks(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """Ray and vLLM talk with nobody outside these networks, so every host must be in one."""
+    networks = []
+    for text in settings.cluster.allow_from:
+        try:
+            networks.append(IPv4Network(text))
+        except ValueError:
+            fix = "give it as 10.0.0.0/8, no bit set behind the prefix"
+            yield Problem("cluster_allow_from", text, "not an IPv4 network", fix)
+            return
+    for member in cluster.members:
+        if not any(IPv4Address(member.address) in network for network in networks):
+            wrong = f"does not hold {member.name}'s address {member.address}"
+            value = settings.cluster.allow_from
+            yield Problem(
+                "cluster_allow_from", value, wrong, f"add {member.address}/32, or its network"
+            )
 
 
 def interface_variables(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
