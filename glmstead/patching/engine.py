@@ -125,13 +125,16 @@ def _text_verdict(patch: Patch, sources: Sources) -> Finding:
 
 
 def _confirmed(found: Finding, patch: Patch, environment: Environment, sources: Sources) -> Finding:
-    """The verdict, unless a file is broken or the edit could not be undone byte by byte."""
+    """The verdict, unless a file is broken or the edit could not be told apart and undone."""
     for path in paths(patch):
         data = sources[path]
-        if data is None:
-            continue
-        if path not in environment.stock and (broken := syntax_error(path, data)):
-            return Finding(UNKNOWN, f"{path} does not compile ({broken}): {REINSTALL}")
-        if found.verdict == PENDING and revert(patch, path, apply(patch, path, data)) != data:
-            return Finding(UNKNOWN, f"{path}: the edit could not be undone exactly")
+        if data is not None and path not in environment.stock:
+            error = syntax_error(path, data)
+            if error:
+                return Finding(UNKNOWN, f"{path} does not compile ({error}): {REINSTALL}")
+    if found.verdict == PENDING:
+        made = {path: apply(patch, path, sources[path]) for path in paths(patch)}
+        undone = all(revert(patch, path, made[path]) == sources[path] for path in made)
+        if not undone or _text_verdict(patch, made).verdict != APPLIED:
+            return Finding(UNKNOWN, f"{paths(patch)[0]}: the edit could not be undone exactly")
     return found
