@@ -36,10 +36,8 @@ def heads(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
 
 def context_parallel(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """Decode context parallelism reuses the tensor ranks, and needs a backend that returns LSE."""
-    size, tensor = (
-        settings.vllm.args.get("decode-context-parallel-size"),
-        (settings.vllm.tensor_parallel_size),
-    )
+    size = settings.vllm.args.get("decode-context-parallel-size")
+    tensor = settings.vllm.tensor_parallel_size
     if not isinstance(size, int) or size <= 1:
         return
     if tensor % size:
