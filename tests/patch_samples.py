@@ -63,6 +63,14 @@ def stop_patch(tag: str = "CLEAN_STOP") -> dict[str, Any]:
     return patch(tag, files=[{"path": PATH, "edits": [edit]}])
 
 
+def make_venv(folder: Path, *options: str) -> tuple[Path, Path]:
+    """A virtual environment: its interpreter, and its site-packages."""
+    words = [sys.executable, "-m", "venv", "--without-pip", *options, str(folder)]
+    subprocess.run(words, check=True)
+    (site,) = folder.glob("lib/python3.*/site-packages")
+    return folder / "bin" / "python", site
+
+
 def install(folder: Path, text: str | bytes = STOCK, release: str = RELEASE) -> Path:
     """Lay the sample out in a folder as its wheel would; the path of the patched module."""
     data = text.encode() if isinstance(text, str) else text
@@ -110,7 +118,7 @@ class Answer:
         self.document: dict[str, Any] = json.loads(run.stdout) if run.stdout else {}
         self.rows = {row["tag"]: row for row in self.document.get("rows", ())}
         self.verdicts = {tag: row["verdict"] for tag, row in self.rows.items()}
-        self.changed = self.document.get("changed")
+        self.changed: list[str] = self.document.get("changed", [])
 
 
 def ask(

@@ -105,8 +105,9 @@ def _whole_lines(edit: Edit, text: str, code: str) -> tuple[list[Place], list[Pl
     scopes = sorted(scope_at(code, block.start()) for block in made + missing)
     problem = ""
     if scopes != sorted(edit["within"]):
-        where = ", ".join(scopes) or "nowhere"
-        problem = f"{find[0]!r} stands in {where}, not in {', '.join(edit['within'])}"
+        place = " and ".join(edit["within"])
+        found = f"stands in {', '.join(scopes)}, not in {place}"
+        problem = f"{find[0]!r} {found if scopes else f'is not in {place}'}"
     return (
         [_place(block, put, text) for block in missing],
         [_place(block, find, text) for block in made],
