@@ -1,0 +1,85 @@
+"""Digests of large files: in parallel, and remembered by size, mtime and inode.
+
+Hubs' clients check sizes only (huggingface/huggingface_hub#3643), so the content is ours to check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from glmstead.checkpoint.listing import Folder, read_json, write_json
+
+Digests = dict[str, str]
+_BLOCK = 1 << 20
+_SMALL = 16 << 20  # git's blob id is asked of small files only
+
+
+def digests_of(path: Path, count: Callable[[int], None] = lambda read: None) -> Digests:
+    """Return sha256, and git's blob id of a small file; ``count`` hears of every block's bytes."""
+    size = path.stat().st_size
+    hashes = {"sha256": hashlib.sha256()}
+    if size <= _SMALL:
+        hashes["git"] = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    block = memoryview(bytearray(_BLOCK))
+    with path.open("rb", buffering=0) as stream:
+        while read := stream.readinto(block):
+            for one in hashes.values():
+                one.update(block[:read])
+            count(read)
+    return {kind: one.hexdigest() for kind, one in hashes.items()}
+
+
+class DigestCache:
+    """What a folder's files were found to hold; safe to share between threads."""
+
+    def __init__(self, folder: Folder, forget: bool = False) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._known = {} if forget else read_json(folder.verified)
+
+    def get(self, name: str) -> Digests | None:
+        """Return the digests of a file that has not changed since, else None."""
+        known = self._known.get(name)
+        stat = stat_of(self._folder.root / name)
+        return known["digests"] if known and known["stat"] == stat else None
+
+    def put(self, name: str, digests: Digests, stat: list[int]) -> None:
+        """Remember, on disk at once: a killed run loses the file in hand, no other."""
+        with self._lock:
+            self._known[name] = {"stat": stat, "digests": digests}
+            write_json(self._folder.verified, self._known)
+
+    def drop(self, name: str) -> None:
+        """Forget a file that is no longer there."""
+        with self._lock:
+            if self._known.pop(name, None) is not None:
+                write_json(self._folder.verified, self._known)
+
+    def fill(self, names: Iterable[str], count: Callable[[int], None] = lambda read: None) -> None:
+        """Hash what is not known, as many files at a time as there are processors."""
+
+        def one(name: str) -> None:
+            path = self._folder.root / name
+            before = stat_of(path)
+            digests = digests_of(path, count)
+            if before is not None and stat_of(path) == before:
+                self.put(name, digests, before)
+
+        unknown = [name for name in names if self.get(name) is None]
+        with ThreadPoolExecutor(max_workers=min(32, os.cpu_count() or 1)) as pool:
+            list(pool.map(one, unknown))
+
+
+def stat_of(path: Path) -> list[int] | None:
+    """Size, mtime in ns and inode of a regular file, else None."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    regular = status.st_mode & 0o170000 == 0o100000
+    return [status.st_size, status.st_mtime_ns, status.st_ino] if regular else None

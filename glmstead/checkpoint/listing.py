@@ -1,0 +1,121 @@
+"""What a checkpoint consists of: paths, sizes and digests, as its source says; and where we note it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+STATE = ".glmstead"
+"""Folder beside the shards for everything that is not the model."""
+
+
+class CheckpointError(Exception):
+    """Why a checkpoint cannot be had or used: one line with the fix."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file: bytes, and sha256 or git's blob id (hubs know no sha256 of small files)."""
+
+    size: int
+    sha256: str = ""
+    git: str = ""
+
+    @property
+    def key(self) -> str:
+        """Name of the content, for partial files: another revision never resumes them."""
+        return self.sha256 or self.git
+
+    def matches(self, digests: Mapping[str, str]) -> bool:
+        """Whether a file with these digests is the one meant; every known digest counts."""
+        wanted = {"sha256": self.sha256, "git": self.git}
+        known = {kind: digest for kind, digest in wanted.items() if digest}
+        return bool(known) and all(digests.get(kind) == digest for kind, digest in known.items())
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All files of a checkpoint; ``origin`` is ``owner/name@commit`` or where else it comes from."""
+
+    origin: str
+    files: dict[str, Entry]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(entry.size for entry in self.files.values())
+
+    def document(self) -> dict[str, Any]:
+        """The listing as JSON; equal listings give equal documents."""
+        files = {path: asdict(entry) for path, entry in sorted(self.files.items())}
+        return {"origin": self.origin, "files": files}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Listing:
+        """Return the listing of a document; raises CheckpointError for paths that lead outside."""
+        for path in document["files"]:
+            pure = PurePosixPath(path)
+            if pure.is_absolute() or ".." in pure.parts or pure.parts[:1] == (STATE,):
+                raise CheckpointError(f"{document['origin']}: refuses the path {path}")
+        files = {path: Entry(**entry) for path, entry in document["files"].items()}
+        return cls(document["origin"], files)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A checkpoint's folder and the files that we keep in it."""
+
+    root: Path
+
+    @property
+    def listing(self) -> Path:
+        """What the source says; written before the first byte is fetched."""
+        return self.root / STATE / "listing.json"
+
+    @property
+    def manifest(self) -> Path:
+        """Path, size, sha256 and origin of every file; exists only when all are verified."""
+        return self.root / STATE / "manifest.json"
+
+    @property
+    def verified(self) -> Path:
+        """Digests by size, mtime and inode."""
+        return self.root / STATE / "verified.json"
+
+    @property
+    def aside(self) -> Path:
+        """Bad and foreign weights, taken out of the loader's sight."""
+        return self.root / STATE / "aside"
+
+    def part(self, entry: Entry) -> Path:
+        """Where the content of ``entry`` grows until it is whole and verified."""
+        return self.root / STATE / "parts" / entry.key
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return a JSON object, {} where there is none: a torn or lost note costs work, not truth."""
+    try:
+        document = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file by a whole new one; after a kill there is the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    with new.open("w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    new.replace(path)
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Replace a JSON file atomically."""
+    write_atomically(path, json.dumps(document, indent=1, sort_keys=True) + "\n")
