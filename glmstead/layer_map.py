@@ -9,7 +9,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from glmstead.model_config import problems
+from glmstead.model_config import problems, release_problems
 
 Config = Mapping[str, Any]
 
@@ -103,10 +103,22 @@ def check(config: Config) -> list[str]:
     return lines
 
 
-def serving_problems(config: Config, index: list[str], files: Mapping[str, int]) -> list[str]:
-    """Return every reason not to serve a checkpoint: its config, files and layer map."""
-    lines = problems(config, index, files)
-    return lines + contradictions(config) if config else lines
+def serving_problems(
+    config: Config,
+    index: list[str],
+    files: Mapping[str, int],
+    vllm_version: str | None = None,
+    **more: Any,
+) -> list[str]:
+    """Return every reason not to serve a checkpoint: its config, files, release and layer map.
+
+    ``more`` is what ``model_config.problems`` takes besides.
+    """
+    lines = problems(config, index, files, **more)
+    if not config:
+        return lines
+    known = release_problems(config, vllm_version) if vllm_version else []
+    return lines + known + contradictions(config)
 
 
 def _by_frequency(layers: int, frequency: int, offset: int) -> str:

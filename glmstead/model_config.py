@@ -3,22 +3,55 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from packaging.version import Version
+
+from glmstead.checkpoint.edits import corrections
+
 ARCHITECTURE = "GlmMoeDsaForCausalLM"
+_SERVED_FROM = "0.20"  # the first vLLM whose layer map of this architecture is known here
 # Without these vLLM stops while loading, at e_score_correction_bias.
 _ROUTER = {"topk_method": "noaux_tc", "scoring_func": "sigmoid"}
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model")
 _TEMPLATES = ("chat_template.jinja", "chat_template.json")
 
 
-def problems(config: Mapping[str, Any], index: list[str], files: Mapping[str, int]) -> list[str]:
+def problems(
+    config: Mapping[str, Any],
+    index: list[str],
+    files: Mapping[str, int],
+    quantization: str | None = None,
+    kv_scales: bool = False,
+) -> list[str]:
     """Return why a checkpoint would not load, or would be served wrongly, one line each.
 
     ``index`` names the shards that model.safetensors.index.json refers to, ``files`` the sizes of
-    what lies in the folder.
+    what lies in the folder, ``quantization`` the method the route is made for (None: any),
+    ``kv_scales`` whether there are scales of the KV cache among the tensors.
     """
     if not config:
         return ["config.json is missing or no JSON; fix: fetch the checkpoint again"]
-    return [*_config_problems(config), *_file_problems(index, files)]
+    return [
+        *_config_problems(config),
+        *_quantization_problems(config, quantization),
+        *_leftovers(config, kv_scales),
+        *_file_problems(index, files),
+    ]
+
+
+def release_problems(config: Mapping[str, Any], vllm_version: str) -> list[str]:
+    """Return why the pinned vLLM does not know this architecture."""
+    if config.get("architectures") == [ARCHITECTURE] and Version(vllm_version) < Version(
+        _SERVED_FROM
+    ):
+        return [
+            f"vLLM {vllm_version} does not serve {ARCHITECTURE}; fix: pin {_SERVED_FROM} or newer"
+        ]
+    return []
+
+
+def method_of(config: Mapping[str, Any]) -> str:
+    """Return the quantisation method that a config declares, none where there is no such key."""
+    return str((config.get("quantization_config") or {}).get("quant_method", "none"))
 
 
 def _config_problems(config: Mapping[str, Any]) -> Iterator[str]:
@@ -28,13 +61,19 @@ def _config_problems(config: Mapping[str, Any]) -> Iterator[str]:
     for key, value in _ROUTER.items():
         if config.get(key) != value:
             yield f'{key} is {config.get(key)}; fix: set "{key}": "{value}" in config.json'
-    stale, experts = config.get("num_experts"), config.get("n_routed_experts")
-    if stale is not None and stale != experts:
-        # transformers lets num_experts overwrite n_routed_experts, and the load runs out of memory.
-        yield (
-            f"num_experts {stale} contradicts n_routed_experts {experts}; "
-            "fix: delete num_experts from config.json"
-        )
+
+
+def _quantization_problems(config: Mapping[str, Any], wanted: str | None) -> Iterator[str]:
+    found = method_of(config)
+    if wanted is not None and found != wanted:
+        fix = "use the route's checkpoint, or set model_quantization"
+        yield f"quantisation is {found}, the route is made for {wanted}; fix: {fix}"
+
+
+def _leftovers(config: Mapping[str, Any], kv_scales: bool) -> Iterator[str]:
+    for key, why in corrections(config, kv_scales).items():
+        fix = "set model_correct_config, or use another checkpoint"
+        yield f"config.json: {key} {why}; fix: {fix}"
 
 
 def _file_problems(index: list[str], files: Mapping[str, int]) -> Iterator[str]:

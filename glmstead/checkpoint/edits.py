@@ -31,10 +31,10 @@ def corrections(config: Mapping[str, Any], kv_scales: bool) -> dict[str, str]:
     experts, stale = config.get("n_routed_experts"), config.get("num_experts")
     if experts is not None and stale is not None and stale != experts:
         # transformers lets num_experts overwrite n_routed_experts: the load runs out of memory.
-        dropped["num_experts"] = f"says {stale}, but n_routed_experts is {experts}"
+        dropped["num_experts"] = f"{stale} contradicts n_routed_experts {experts}"
     scheme = (config.get("quantization_config") or {}).get("kv_cache_scheme")
     if scheme is not None and not kv_scales:
-        dropped["quantization_config.kv_cache_scheme"] = "the checkpoint holds no KV scales"
+        dropped["quantization_config.kv_cache_scheme"] = "promises KV scales that no shard holds"
     return dropped
 
 
@@ -57,7 +57,7 @@ def correct(folder: Folder) -> list[str]:
     # Recorded before it is done: a kill in between leaves the original, which is as listed.
     write_json(_record(folder), {"sha256": digest, "original": was, "dropped": dropped})
     write_atomically(path, text)
-    return [f"{CONFIG}: {key} dropped: it {why}" for key, why in dropped.items()]
+    return [f"{CONFIG}: dropped {key}: {why}" for key, why in dropped.items()]
 
 
 def restore(folder: Folder) -> bool:

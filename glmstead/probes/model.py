@@ -1,13 +1,18 @@
-"""Says what lies in a checkpoint's folder; argument: its path.
+"""Says what lies in a checkpoint's folder; argument: {"path": folder, "copy": file}.
 
-Answers {"config": config.json or {}, "index": names of shards the index needs, "files": {name:
-size in bytes}} without reading a weight.
+Answers without reading a weight: "config", "index" (shards it needs), "kv_scales", "files" (bytes by
+name), "origin" and "manifest" (sha256) of the manifest, "verified" (sha256 by name, where size,
+mtime and inode are those that were hashed), "lacking" (names of the manifest that are not), "strays"
+(foreign weights, halves of downloads), "copied" (whether ``copy`` says what lies here).
 """
 
+import hashlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
+
+STRAYS = (".safetensors", ".bin", ".pt", ".pth", ".gguf", ".incomplete", ".part", ".new")
 
 
 def document(path: Path) -> "dict[str, Any]":
@@ -18,12 +23,56 @@ def document(path: Path) -> "dict[str, Any]":
         return {}
 
 
-root = Path(json.loads(sys.argv[1]))
-index = document(root / "model.safetensors.index.json").get("weight_map", {})
-files = {p.name: p.stat().st_size for p in root.iterdir() if p.is_file()} if root.is_dir() else {}
+def sizes(root: Path) -> "dict[str, int]":
+    paths = [p for p in root.rglob("*") if p.is_file()] if root.is_dir() else []
+    names = [(p.relative_to(root), p.stat().st_size) for p in paths]
+    return {str(name): size for name, size in sorted(names) if name.parts[0] != ".glmstead"}
+
+
+def verified(root: Path) -> "dict[str, str]":
+    found = {}
+    for name, known in document(root / ".glmstead/verified.json").items():
+        path = root / name
+        if path.is_file() and not path.is_symlink():
+            status = path.stat()
+            if known["stat"] == [status.st_size, status.st_mtime_ns, status.st_ino]:
+                found[name] = known["digests"]["sha256"]
+    return found
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+request = json.loads(sys.argv[1])
+root = Path(request["path"])
+manifest, weights = (
+    root / ".glmstead/manifest.json",
+    document(root / "model.safetensors.index.json"),
+)
+tensors = weights.get("weight_map", {})
+entries, files, hashed = document(manifest).get("files", {}), sizes(root), verified(root)
+edits = document(root / ".glmstead/edits.json")
+good = {
+    name
+    for name, entry in entries.items()
+    if hashed.get(name) == entry["sha256"]
+    or (name == "config.json" and hashed.get(name) == edits.get("sha256"))
+}
+lines = "".join(f"{hashed.get(name)}  {root / name}\n" for name in sorted(entries))
 answer = {
     "config": document(root / "config.json"),
-    "index": sorted(set(index.values())),
+    "index": sorted(set(tensors.values())),
+    "kv_scales": any(name.endswith((".k_scale", ".v_scale")) for name in tensors),
     "files": files,
+    "origin": document(manifest).get("origin", ""),
+    "manifest": hashlib.sha256(text_of(manifest).encode()).hexdigest(),
+    "verified": hashed,
+    "lacking": sorted(set(entries) - good),
+    "strays": [name for name in files if name not in entries and name.endswith(STRAYS)],
+    "copied": bool(entries) and text_of(Path(request["copy"])) == lines,
 }
 print(json.dumps(answer))

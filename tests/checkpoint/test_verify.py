@@ -179,7 +179,7 @@ def test_a_correction_is_recorded_verified_and_undone_to_the_byte(
     (checkpoint.root / "config.json").write_bytes(stale)
     lines = correct(checkpoint)
 
-    assert lines == ["config.json: num_experts dropped: it says 256, but n_routed_experts is 168"]
+    assert lines == ["config.json: dropped num_experts: 256 contradicts n_routed_experts 168"]
     assert read_json(checkpoint.root / "config.json") == {"n_routed_experts": 168}
     assert correct(checkpoint) == []
     assert verify(checkpoint).returncode == 0

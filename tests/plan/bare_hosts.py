@@ -78,8 +78,10 @@ def _environment(request: dict[str, Any], state: dict[str, Any]) -> dict[str, An
     return {"python": None, "lock": None, "versions": {}}
 
 
-def _model(request: str, state: dict[str, Any]) -> dict[str, Any]:
-    return {"config": {}, "index": [], "files": {}}
+def _model(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"config": {}, "index": [], "kv_scales": False, "files": {}}
+    unknown = {"origin": "", "manifest": "", "verified": {}, "lacking": [], "strays": []}
+    return {**nothing, **unknown, "copied": False}
 
 
 def _files(request: list[str], state: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,8 @@ BROKEN = {
     ),
     "stale expert count": (
         {"num_experts": 256},
-        "num_experts 256 contradicts n_routed_experts 8; fix: delete num_experts from config.json",
+        "config.json: num_experts 256 contradicts n_routed_experts 8; "
+        "fix: set model_correct_config, or use another checkpoint",
     ),
     "layer map": (
         {"num_hidden_layers": 6},
@@ -43,6 +44,32 @@ def test_a_config_that_would_not_load_is_told(change: dict[str, Any], line: str)
 
 def test_the_same_expert_count_twice_is_no_contradiction() -> None:
     assert serving_problems({**CONFIG, "num_experts": 8}, [], FILES) == []
+
+
+QUANTISED = {"quantization_config": {"quant_method": "fp8", "kv_cache_scheme": {"num_bits": 8}}}
+
+
+def test_a_promise_of_kv_scales_without_scales_is_told() -> None:
+    assert serving_problems({**CONFIG, **QUANTISED}, [], FILES, kv_scales=True) == []
+    assert serving_problems({**CONFIG, **QUANTISED}, [], FILES) == [
+        "config.json: quantization_config.kv_cache_scheme promises KV scales that no shard holds; "
+        "fix: set model_correct_config, or use another checkpoint"
+    ]
+
+
+def test_a_quantisation_the_route_is_not_made_for_is_told() -> None:
+    assert serving_problems(CONFIG, [], FILES, quantization="none") == []
+    assert serving_problems(CONFIG, [], FILES, quantization="fp8") == [
+        "quantisation is none, the route is made for fp8; "
+        "fix: use the route's checkpoint, or set model_quantization"
+    ]
+
+
+def test_a_release_that_does_not_know_the_architecture_is_told() -> None:
+    assert serving_problems(CONFIG, [], FILES, "0.20.2") == []
+    assert serving_problems(CONFIG, [], FILES, "0.19.1") == [
+        "vLLM 0.19.1 does not serve GlmMoeDsaForCausalLM; fix: pin 0.20 or newer"
+    ]
 
 
 def test_no_config_is_the_only_thing_told() -> None:
