@@ -18,5 +18,7 @@ def ask_questions(settings: Settings) -> None:
         key_file=places.GATEWAY_ENV,
         model=settings.vllm.served_model_name,
         long_lines=settings.smoke.long_lines,
+        tools=settings.vllm.tool_call_parser is not None,
+        thinking=settings.vllm.reasoning_parser is not None,
         timeout_s=settings.smoke.timeout_s,
     )

@@ -13,66 +13,131 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+Row = dict[str, Any]
+EMPTY: Row = {"text": "", "reasoning": "", "calls": [], "finish": None, "usage": {}}
+
 
 def read_key(path: str) -> str:
     """The value of the last ``NAME=value`` line of an environment file."""
     return Path(path).read_text().split("=", 1)[1].strip()
 
 
-def text_of(document: "dict[str, Any]") -> str:
-    """The answer's text in a whole OpenAI or Anthropic document."""
-    if "choices" in document:
-        return document["choices"][0]["message"].get("content") or ""
-    return "".join(part.get("text", "") for part in document["content"])
+class Answer:
+    """An answer in either format, whole or put together from the events of a stream."""
+
+    def __init__(self) -> None:
+        self.row: Row = {**EMPTY, "calls": []}
+        self._open: dict[int, dict[str, str]] = {}
+
+    def whole(self, document: "dict[str, Any]") -> Row:
+        """Return the row of an unstreamed document."""
+        if "choices" in document:
+            self._openai(document, document["choices"][0]["message"])
+        else:
+            self._usage(document.get("usage"))
+            self.row["finish"] = document["stop_reason"]
+            for index, block in enumerate(document["content"]):
+                self._block(index, block)
+        return self.closed()
+
+    def event(self, event: "dict[str, Any]") -> bool:
+        """Take one event of a stream; True when it brought a piece of the answer."""
+        if event.get("error"):
+            raise ValueError(f"error in the stream: {json.dumps(event['error'])[:200]}")
+        if event.get("choices"):
+            return self._openai(event, event["choices"][0].get("delta") or {})
+        self._usage(event.get("usage"))
+        self._usage((event.get("message") or {}).get("usage"))
+        if event.get("type") == "content_block_start":
+            return self._block(event["index"], event["content_block"])
+        delta = event.get("delta")
+        if not isinstance(delta, dict):
+            return False
+        self.row["finish"] = delta.get("stop_reason") or self.row["finish"]
+        return self._block(event.get("index", 0), delta)
+
+    def closed(self) -> Row:
+        """Return the row, with the arguments of every call parsed."""
+        for call in self._open.values():
+            arguments = json.loads(call["arguments"] or "{}")
+            self.row["calls"].append({"name": call["name"], "arguments": arguments})
+        return self.row
+
+    def _openai(self, document: "dict[str, Any]", part: "dict[str, Any]") -> bool:
+        self._usage(document.get("usage"))
+        self.row["finish"] = document["choices"][0].get("finish_reason") or self.row["finish"]
+        text = part.get("content") or ""
+        reasoning = part.get("reasoning_content") or part.get("reasoning") or ""
+        self.row["text"] += text
+        self.row["reasoning"] += reasoning
+        calls = part.get("tool_calls") or []
+        for position, call in enumerate(calls):
+            function = call.get("function") or {}
+            self._call(call.get("index", position), function.get("name"), function.get("arguments"))
+        return bool(text or reasoning or calls)
+
+    def _block(self, index: int, block: "dict[str, Any]") -> bool:
+        text, reasoning = block.get("text") or "", block.get("thinking") or ""
+        self.row["text"] += text
+        self.row["reasoning"] += reasoning
+        if block.get("type") == "tool_use":
+            self._call(index, block["name"], json.dumps(block["input"]) if block["input"] else "")
+        elif "partial_json" in block:
+            self._call(index, None, block["partial_json"])
+        return bool(text or reasoning or block.get("partial_json"))
+
+    def _call(self, index: int, name: "str | None", arguments: "str | None") -> None:
+        call = self._open.setdefault(index, {"name": "", "arguments": ""})
+        call["name"] += name or ""
+        call["arguments"] += arguments or ""
+
+    def _usage(self, usage: "dict[str, Any] | None") -> None:
+        names = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+        for name, count in (usage or {}).items():
+            if isinstance(count, int) and count:
+                self.row["usage"] = {**self.row["usage"], names.get(name, name): count}
 
 
-def piece_of(event: "dict[str, Any]") -> str:
-    """The text in one streamed OpenAI or Anthropic event."""
-    if event.get("choices"):
-        return event["choices"][0]["delta"].get("content") or ""
-    delta = event.get("delta") or {}
-    return delta.get("text", "") if isinstance(delta, dict) else ""
+def data_of(line: str) -> Any:
+    """The document of one ``data:`` line of an event stream; None on any other line."""
+    data = line.removeprefix("data:").strip()
+    return json.loads(data) if line.startswith("data:") and data != "[DONE]" else None
 
 
-def streamed_text(lines: Any) -> str:
-    """The text of a server-sent event stream."""
-    pieces = []
-    for line in lines:
-        data = line.decode().strip().removeprefix("data:").strip()
-        if line.startswith(b"data:") and data != "[DONE]":
-            pieces.append(piece_of(json.loads(data)))
-    return "".join(pieces)
-
-
-def ask(request: "dict[str, Any]", ask: "dict[str, Any]", key: str) -> "dict[str, Any]":
-    """Send one question; the row says ``text`` or, in one line, ``error``, and ``seconds``."""
+def ask(request: "dict[str, Any]", ask: "dict[str, Any]", key: str) -> Row:
+    """Send one question; the row also says ``seconds`` and, in one line, ``error``."""
     started = time.monotonic()
-    row: dict[str, Any] = {"name": ask["name"], "text": None, "error": None}
+    row: Row = {**EMPTY}
+    error = None
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    headers.update(request.get("headers") or {})
     body = json.dumps(ask["body"]).encode()
     message = urllib.request.Request(request["url"] + ask["path"], body, headers)
+    answer = Answer()
     try:
-        with urllib.request.urlopen(message, timeout=request["timeout_s"]) as answer:
-            stream = ask["body"].get("stream", False)
-            row["text"] = streamed_text(answer) if stream else text_of(json.load(answer))
-    except urllib.error.HTTPError as error:
-        row["error"] = f"HTTP {error.code}: {error.read(300).decode(errors='replace')}"
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        row["error"] = f"{type(error).__name__}: {error}"
-    row["seconds"] = round(time.monotonic() - started, 2)
-    return row
+        with urllib.request.urlopen(message, timeout=request["timeout_s"]) as reply:
+            if ask["body"].get("stream"):
+                for line in reply:
+                    answer.event(data_of(line.decode().strip()) or {})
+                row = answer.closed()
+            else:
+                row = answer.whole(json.load(reply))
+    except urllib.error.HTTPError as reason:
+        error = f"HTTP {reason.code}: {reason.read(300).decode(errors='replace')}"
+    except (OSError, ValueError, LookupError, TypeError) as reason:
+        error = f"{type(reason).__name__}: {reason}"
+    seconds = round(time.monotonic() - started, 2)
+    return {**row, "name": ask["name"], "error": error, "seconds": seconds}
 
 
-def ask_all(request: "dict[str, Any]") -> "list[dict[str, Any]]":
-    """Rows of all questions, asked two at a time, in the order of the request."""
+def ask_all(request: "dict[str, Any]") -> "list[Row]":
+    """Rows of all questions, asked four at a time, in the order of the request."""
     try:
         key = read_key(request["key_file"])
-    except (OSError, IndexError) as error:
-        return [
-            {"name": one["name"], "text": None, "error": f"no key: {error}", "seconds": 0.0}
-            for one in request["asks"]
-        ]
-    with ThreadPoolExecutor(2) as pool:
+    except (OSError, IndexError) as reason:
+        lost = {**EMPTY, "error": f"no key: {reason}", "seconds": 0.0}
+        return [{**lost, "name": one["name"]} for one in request["asks"]]
+    with ThreadPoolExecutor(4) as pool:
         return list(pool.map(lambda one: ask(request, one, key), request["asks"]))
 
 
