@@ -25,16 +25,19 @@ def problems(state: dict[str, Any], settings: Settings, ports: dict[str, int]) -
 def bound_ports(settings: Settings, groups: list[str]) -> dict[str, int]:
     """``{setting: port}`` of the fixed ports that the roles of one host will bind."""
     ray = settings.ray
+    fixed = [
+        name
+        for name in type(ray).model_fields
+        if name.endswith("port") and "worker_port" not in name
+    ]
+    on_head = ("port", "client_server_port", "monitor_metric_port", "dashboard_metric_port")
     ports = {
         f"ray_{name}": getattr(ray, name)
-        for name in type(ray).model_fields
-        if name.endswith("_port")
-        and "worker_port" not in name
-        and name not in ("port", "client_server_port")
+        for name in fixed
+        if "head" in groups or name not in on_head
     }
     if "head" in groups:
-        ports |= {"ray_port": ray.port, "ray_client_server_port": ray.client_server_port}
-        ports |= {"vllm_port": settings.vllm.port}
+        ports["vllm_port"] = settings.vllm.port
     if "gateway" in groups:
         ports["gateway_port"] = settings.gateway.port
     return ports

@@ -31,6 +31,8 @@ def engine_environment(settings: Settings) -> dict[str, str]:
         "RAY_AUTH_TOKEN_PATH": places.RAY_TOKEN,
         "RAY_USAGE_STATS_ENABLED": "0",
         "VLLM_NO_USAGE_STATS": "1",
+        "AUTOSCALER_METRIC_PORT": str(settings.ray.monitor_metric_port),
+        "DASHBOARD_METRIC_PORT": str(settings.ray.dashboard_metric_port),
         "VLLM_HOST_IP": cluster.address,
         "GLOO_SOCKET_IFNAME": cluster.interface,
         "NCCL_SOCKET_IFNAME": ",".join(interfaces),
@@ -45,7 +47,7 @@ def ray_start(settings: Settings, head_address: str | None) -> list[str]:
     if head_address is None:
         role = ["--head", f"--port={ray.port}", f"--temp-dir={places.RAY_TEMP}"]
         role += ["--include-dashboard=false", "--disable-usage-stats"]
-        role += ["--no-monitor", f"--ray-client-server-port={ray.client_server_port}"]
+        role += [f"--ray-client-server-port={ray.client_server_port}"]
     else:
         role = [f"--address={head_address}:{ray.port}"]
     ports = (

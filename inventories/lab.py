@@ -11,6 +11,7 @@ _hosts = [
         {
             "cluster_address": host.address,
             "cluster_interface": host.interface,
+            "cluster_allow_from": [f"{one.address}/32" for one in _lab.hosts],
             "ssh_hostname": host.address,
             "ssh_user": "root",
             "ssh_key": str(_lab.ssh_key),

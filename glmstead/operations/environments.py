@@ -83,7 +83,9 @@ def install(root: str, lock: str, python: str, sources: Sources, create: bool) -
     yield StringCommand(
         *(settings, uv, "pip sync --quiet --require-hashes --compile-bytecode"),
         *("--index-strategy unsafe-best-match --python", QuoteString(f"{root}/bin/python")),
-        *(*sources.arguments(), copy, "&& mv", copy, QuoteString(f"{root}/glmstead.lock")),
+        # uv leaves its lock writable by everybody
+        *(*sources.arguments(), copy, "&& rm -f", QuoteString(f"{root}/.lock")),
+        *("&& mv", copy, QuoteString(f"{root}/glmstead.lock")),
     )
 
 

@@ -6,8 +6,12 @@ from pydantic import BaseModel, ConfigDict
 
 from glmstead.settings.sections import (
     ClusterSettings,
+    ContainerSettings,
+    CudaSettings,
+    DriverSettings,
     EngineSettings,
     GatewaySettings,
+    GpuSettings,
     ModelSettings,
     NcclSettings,
     PatchSettings,
@@ -27,6 +31,10 @@ class Settings(BaseModel):
     route: str
     cluster: ClusterSettings
     system: SystemSettings
+    gpu: GpuSettings
+    driver: DriverSettings
+    cuda: CudaSettings
+    container: ContainerSettings
     engine: EngineSettings
     patches: PatchSettings
     model: ModelSettings

@@ -17,10 +17,7 @@ from glmstead.lab.process import wait_until
 from glmstead.lab.ssh import make_key, ssh_command
 from glmstead.lab.state import Lab, read_lab
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
-]
+pytestmark = pytest.mark.lab
 
 BOOT_ID = "cat /proc/sys/kernel/random/boot_id"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from glmstead.patching.program import program_arguments
+from glmstead.patching.writer import locked, replace
 from tests.patch_samples import (
     PATCHED,
     PATH,
@@ -156,6 +157,32 @@ def test_runs_at_once_make_the_patch_once(tmp_path: Path) -> None:
     assert sorted(answer.changed for answer in answers) == [[]] * 7 + [[PATH]]
     assert module.read_text() == PATCHED
     assert temporary_files(tmp_path) == []
+
+
+def test_a_run_waits_for_another_one(tmp_path: Path) -> None:
+    module = install(tmp_path)
+    request = {"action": "apply", "patches": [PATCH], "tags": ["NO_SPARSE"]}
+    words = [sys.executable, *program_arguments({**request, "paths": [str(tmp_path)]})]
+
+    with locked(tmp_path / "sample"):
+        waiting = subprocess.Popen(words, stdout=subprocess.PIPE)
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(timeout=2)
+        assert module.read_text() == STOCK
+    waiting.communicate(timeout=30)
+
+    assert (waiting.returncode, module.read_text()) == (0, PATCHED)
+
+
+def test_a_rewritten_file_never_has_the_second_it_had(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    seconds = []
+
+    for text in (b"x = 1\n", b"x = 2\n", b"x = 3\n"):
+        replace(module, text)
+        seconds.append(int(module.stat().st_mtime))
+
+    assert len(set(seconds)) == 3
 
 
 @pytest.mark.parametrize("call", range(1, 8))

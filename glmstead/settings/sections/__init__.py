@@ -5,6 +5,12 @@ field means to a user is its ``description``, from which docs/settings.md is gen
 """
 
 from glmstead.settings.sections.base import Section
+from glmstead.settings.sections.gpu import (
+    ContainerSettings,
+    CudaSettings,
+    DriverSettings,
+    GpuSettings,
+)
 from glmstead.settings.sections.host import (
     ClusterSettings,
     EngineSettings,
@@ -22,8 +28,12 @@ from glmstead.settings.sections.serving import (
 
 __all__ = [
     "ClusterSettings",
+    "ContainerSettings",
+    "CudaSettings",
+    "DriverSettings",
     "EngineSettings",
     "GatewaySettings",
+    "GpuSettings",
     "ModelSettings",
     "NcclSettings",
     "PatchSettings",

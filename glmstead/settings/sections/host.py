@@ -26,6 +26,9 @@ class ClusterSettings(Section):
         description="networks that Ray and vLLM talk with, besides loopback",
     )
     ssh_port: int = Field(default=22, ge=1, le=65535, description="port peers are probed on")
+    mtu: int | None = Field(
+        default=None, ge=1280, le=65535, description="MTU of the interface, bytes; None: as it is"
+    )
     clock_skew_s: float = Field(default=5.0, gt=0, description="largest clock difference, seconds")
 
 

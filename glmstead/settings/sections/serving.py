@@ -57,6 +57,8 @@ class RaySettings(Section):
     dashboard_agent_listen_port: Port = Field(default=6385, description="dashboard agent, HTTP")
     metrics_export_port: Port = Field(default=6386, description="metrics")
     client_server_port: Port = Field(default=6387, description="Ray client, on the head")
+    monitor_metric_port: Port = Field(default=6388, description="autoscaler's metrics, on the head")
+    dashboard_metric_port: Port = Field(default=6389, description="head process's metrics")
     min_worker_port: Port = Field(default=20000, description="first port of worker processes")
     max_worker_port: Port = Field(default=20999, description="last port of worker processes")
     gpus_per_host: int = Field(ge=1, le=16, description="GPUs each host gives")

@@ -1,0 +1,72 @@
+"""One deployed lab for all tests of the main job: two real hosts, the real engine."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from glmstead import ROOT
+
+_NAME, _SUBNET = "test", "10.77.48.0/24"
+INVENTORY = ROOT / "inventories" / "lab.py"
+Run = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The lab of this run: hosts test1 (head, gateway) and test2 (worker)."""
+
+    env: dict[str, str]
+
+    def run(self, *words: str | Path, timeout_s: float = 60, cwd: Path = ROOT) -> Run:
+        """Run a program of this environment in the lab's environment; never raises on failure."""
+        program, *rest = map(str, words)
+        return subprocess.run(
+            [str(Path(sys.executable).parent / program), *rest],
+            env=self.env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout_s,
+        )
+
+    def ssh(self, host: str, command: str) -> str:
+        """What a shell command on a host prints; raises AssertionError when it fails."""
+        done = self.run("glmstead", "lab", "ssh", host, command)
+        assert done.returncode == 0, f"{host}: {command}: {done.stderr}"
+        return done.stdout.strip()
+
+    def deploy(self, inventory: Path = INVENTORY) -> dict[str, list[str]]:
+        """Deploy as a user does; ``{operation: hosts it changed}`` of those that changed any."""
+        words = ["pyinfra", "-y", "--json", inventory, "deploy.py"]
+        done = self.run(*words, timeout_s=900)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        operations = json.loads(done.stdout)["results"]["operations"]
+        return {one["name"]: sorted(one["success"]) for one in operations if one["success"]}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def root_rights() -> None:
+    """A lab that cannot run is a failed run, never a quiet skip."""
+    assert os.geteuid() == 0, "the lab needs root; run scripts/test as root, or with --fast"
+
+
+@pytest.fixture(scope="session")
+def deployed() -> Iterator[Deployed]:
+    """Two fresh hosts on which the plan has run once; down again at the end."""
+    env = {**os.environ, "GLMSTEAD_LAB_NAME": _NAME, "GLMSTEAD_LAB_SUBNET": _SUBNET}
+    lab = Deployed(env)
+    up = lab.run("glmstead", "lab", "up", "--hosts", "2", "--fresh", timeout_s=900)
+    try:
+        assert up.returncode == 0, up.stderr
+        lab.deploy()
+        yield lab
+    finally:
+        lab.run("glmstead", "lab", "down", timeout_s=120)
