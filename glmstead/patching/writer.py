@@ -93,7 +93,7 @@ def _take_after(handle: int, old: os.stat_result | None) -> None:
 def _newer_than(fresh: Path, old: os.stat_result) -> None:
     """Bytecode knows its source by size and whole second: never give it the same pair again."""
     new = fresh.stat()
-    if int(new.st_mtime) == int(old.st_mtime):
+    if int(new.st_mtime) <= int(old.st_mtime):
         os.utime(fresh, (new.st_atime, int(old.st_mtime) + 1))
 
 

@@ -159,19 +159,17 @@ def test_runs_at_once_make_the_patch_once(tmp_path: Path) -> None:
     assert temporary_files(tmp_path) == []
 
 
-def test_a_run_waits_for_another_one(tmp_path: Path) -> None:
+def test_a_run_writes_nothing_while_another_one_holds_the_package(tmp_path: Path) -> None:
     module = install(tmp_path)
     request = {"action": "apply", "patches": [PATCH], "tags": ["NO_SPARSE"]}
     words = [sys.executable, *program_arguments({**request, "paths": [str(tmp_path)]})]
 
     with locked(tmp_path / "sample"):
-        waiting = subprocess.Popen(words, stdout=subprocess.PIPE)
-        with pytest.raises(subprocess.TimeoutExpired):
-            waiting.wait(timeout=2)
-        assert module.read_text() == STOCK
-    waiting.communicate(timeout=30)
+        held = subprocess.run(["timeout", "3", *words], capture_output=True)
+        assert (held.returncode, module.read_text()) == (124, STOCK)
 
-    assert (waiting.returncode, module.read_text()) == (0, PATCHED)
+    assert subprocess.run(words, capture_output=True).returncode == 0
+    assert module.read_text() == PATCHED
 
 
 def test_a_rewritten_file_never_has_the_second_it_had(tmp_path: Path) -> None:
