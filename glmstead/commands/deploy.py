@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
+from glmstead.commands.narrated import run_narrated
 from glmstead.commands.plan import (
     check_inventory,
     inventory_argument,
     limit_option,
     pyinfra_command,
-    run_pyinfra,
 )
 
 
@@ -28,6 +28,6 @@ def deploy(inventory: Path, limit: tuple[str, ...], verbose: int, dry: bool) -> 
     if verbose:
         options.append("-" + "v" * verbose)
     # Without -y pyinfra asks whether to go on without a host that failed: never.
-    answer = {"input": "no\n" * 2} if dry else {}
-    done = run_pyinfra(pyinfra_command(inventory, limit, *options), **answer)
-    raise SystemExit(1 if done.returncode else 0)
+    answer = "no\n" * 2 if dry else ""
+    status = run_narrated(pyinfra_command(inventory, limit, *options), answer)
+    raise SystemExit(1 if status else 0)

@@ -45,8 +45,7 @@ class Deployed:
 
     def deploy(self, inventory: Path = INVENTORY) -> dict[str, list[str]]:
         """Deploy as a user does; ``{operation: hosts it changed}`` of those that changed any."""
-        words = ["pyinfra", "-y", "--json", inventory, "deploy.py"]
-        done = self.run(*words, timeout_s=900)
+        done = self.run("pyinfra", "-y", "--json", inventory, "deploy.py", timeout_s=900)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         operations = json.loads(done.stdout)["results"]["operations"]
         return {one["name"]: sorted(one["success"]) for one in operations if one["success"]}
