@@ -32,9 +32,9 @@ def load_patch(path: Path) -> Patch:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"])) or "patch"
-        value = "" if isinstance(first["input"], dict | BaseModel) else f" {first['input']!r}"
+        value = "" if isinstance(first["input"], dict | BaseModel) else f": {first['input']!r}"
         message = first["msg"].removeprefix("Value error, ")
-        raise CatalogueError(f"{path.name}: {key}:{value}: fix: {message}") from error
+        raise CatalogueError(f"{path.name}: {key}{value}: fix: {message}") from error
     if path.stem != patch.tag:
         raise CatalogueError(
             f"{path.name}: tag: {patch.tag!r}: fix: name the file {patch.tag}.yaml"
