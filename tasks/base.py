@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from pyinfra.api import deploy
-from pyinfra.operations import apt, server
+from pyinfra.operations import server
 
 from glmstead import ROOT, places
+from glmstead.operations.debian import installed
 from glmstead.operations.kernel import parameters
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.patching import guard
@@ -15,13 +16,7 @@ from glmstead.settings import Settings
 @deploy("Operating system")
 def prepare_host(settings: Settings) -> None:
     system = settings.system
-    apt.packages(
-        name="Debian packages",
-        packages=list(system.packages),
-        update=True,
-        cache_time=86400,
-        no_recommends=True,
-    )
+    installed(name="Debian packages", packages=system.packages)
     server.user(
         name=f"Service user {system.user}",
         user=system.user,

@@ -1,0 +1,27 @@
+"""Debian packages, with the package lists refreshed only where something is missing.
+
+apt.packages(update=True) refreshes, and reports a change, whenever its cache time has passed.
+"""
+
+from collections.abc import Generator, Sequence
+
+from pyinfra import host
+from pyinfra.api import StringCommand, operation
+from pyinfra.facts.deb import DebPackages
+from pyinfra.operations import apt
+
+
+@operation()
+def installed(packages: Sequence[str]) -> Generator[StringCommand, None, None]:
+    """
+    Ensure Debian packages are installed, without recommended ones.
+
+    + packages: names, without versions
+    """
+    found = host.get_fact(DebPackages) or {}
+    missing = [name for name in packages if name not in found]
+    if not missing:
+        host.noop(f"all {len(packages)} packages are installed")
+        return
+    yield from apt.update._inner()
+    yield from apt.packages._inner(packages=missing, no_recommends=True)
