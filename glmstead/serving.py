@@ -16,6 +16,10 @@ def engine_environment(settings: Settings) -> dict[str, str]:
     Gloo takes exactly one (aws-samples/aws-do-eks#51).
     """
     cluster, cache = settings.cluster, places.CACHE
+    home = cuda_home(settings)
+    # FlashInfer looks at CUDA_HOME, others at PATH: flashinfer-ai/flashinfer#1919
+    cuda = {"CUDA_HOME": home} if home else {}
+    binaries = [f"{settings.engine.root}/bin", *([f"{home}/bin"] if home else []), _PATH]
     interfaces = settings.nccl.socket_interfaces or (cluster.interface,)
     return {
         "HOME": cache,
@@ -25,7 +29,8 @@ def engine_environment(settings: Settings) -> dict[str, str]:
         "TORCHINDUCTOR_CACHE_DIR": f"{cache}/inductor",
         "FLASHINFER_WORKSPACE_BASE": cache,
         "HF_HUB_OFFLINE": "1",
-        "PATH": f"{settings.engine.root}/bin:{_PATH}",
+        **cuda,
+        "PATH": ":".join(binaries),
         "PYTHONUNBUFFERED": "1",
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": places.RAY_TOKEN,
@@ -39,6 +44,12 @@ def engine_environment(settings: Settings) -> dict[str, str]:
         **settings.nccl.env,
         **settings.engine.env,
     }
+
+
+def cuda_home(settings: Settings) -> str | None:
+    """Folder that holds bin/nvcc; None where kernels are not compiled."""
+    homes = {"apt": f"/usr/local/cuda-{settings.cuda.version}", "wheel": places.CUDA_HOME}
+    return homes.get(settings.cuda.source)
 
 
 def ray_start(settings: Settings, head_address: str | None) -> list[str]:

@@ -4,7 +4,15 @@ The one window in which all four patches apply and have effect: vLLM 0.27 to 0.2
 0.6.16.post3 on Python 3.11. A newer release makes DENSE_FALLBACK inert. See docs/g4.md.
 """
 
-# Host: driver >= 580 with open modules, nvcc 13 under /usr/local/cuda
+# Host: Google's accelerator images bring driver 580; "apt" with driver_version installs one
+gpu_count = 8
+gpu_model = "RTX PRO 6000"
+gpu_capability = "12.0"
+gpu_memory_gib = 94.0  # 97,887 MiB
+driver_source = "image"
+driver_minimum = "580.65"
+cluster_mtu = 8896  # of the VPC too, which starts at 1460
+system_shm_gb = 32.0
 system_packages = ["ca-certificates", "g++", "libnuma1", "python3-dev", "python3-venv"]
 system_disk_free_gb = 100.0
 system_memory_gb = 512.0  # g4-standard-384 has 1,440; weights are read through the page cache
@@ -15,11 +23,10 @@ engine_package = "vllm"
 engine_version = "0.28.0"
 engine_ray_version = "2.58.0"
 engine_lock = "g4"
+cuda_source = "wheel"  # the images have no nvcc; kernels are compiled at start
+cuda_version = "13.0"  # torch's
+cuda_architecture = "sm_120a"
 engine_env = {
-    # Kernels are compiled at start: FlashInfer looks at CUDA_HOME, others at PATH.
-    "CUDA_HOME": "/usr/local/cuda",
-    "PATH": "/opt/glmstead/engine/bin:/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin"
-    ":/usr/sbin:/usr/bin:/sbin:/bin",
     "TORCH_CUDA_ARCH_LIST": "12.0a",
     "FLASHINFER_CUDA_ARCH_LIST": "12.0f",
     "CUTE_DSL_ARCH": "sm_120a",

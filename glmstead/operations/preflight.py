@@ -7,6 +7,7 @@ from pyinfra import host
 from pyinfra.api import Host, StringCommand, operation
 
 from glmstead.facts.host_state import HostState
+from glmstead.operations.gpu_host import gpu_problems
 from glmstead.operations.refusal import refuse
 from glmstead.operations.units import peer
 from glmstead.preflight import bound_ports, clock_difference, problems
@@ -47,6 +48,7 @@ def fit_host(settings: Settings, cluster: Cluster) -> Generator[StringCommand, N
             head: state_of(peer(head), settings, cluster)["clock_offset"],
         }
         lines += filter(None, [clock_difference(offsets, settings.cluster.clock_skew_s)])
+    lines += gpu_problems(host, settings, cluster)
     if lines:
         yield refuse("; ".join(lines))
     else:

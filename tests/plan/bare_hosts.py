@@ -12,6 +12,8 @@ from typing import Any
 from pyinfra.connectors.fake import FakeConnector
 from pyinfra.connectors.util import CommandOutput, OutputLine
 
+from tests.gpu_samples import links, raw_host
+
 _ABSENT_UNIT = {
     "LoadState": "not-found",
     "ActiveState": "inactive",
@@ -92,8 +94,15 @@ def _answers(request: dict[str, Any], state: dict[str, Any]) -> list[dict[str, A
     return [{"name": ask["name"], "error": "no connection"} for ask in request["asks"]]
 
 
+def _gpu(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    raw = raw_host()
+    network = {**raw["network"], "links": links(host0=8896), "routes": {}}
+    return {**raw, "network": network, **state.get("gpu", {})}
+
+
 _PROBES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "Says what a deploy must know of a host": _host,
+    "Says what a GPU host is": _gpu,
     "Says what systemd knows of units": _units,
     "Says what a virtual environment holds": _environment,
     "Says what lies in a checkpoint": _model,

@@ -218,7 +218,7 @@ G4: dict[str, tuple[Data, list[str]]] = {
         ["model_repo: not set: a value is needed; fix: set it to owner/name"],
     ),
     "heads that do not divide": (
-        {"ray_gpus_per_host": 3, "vllm_tensor_parallel_size": 6},
+        {"gpu_count": 3, "ray_gpus_per_host": 3, "vllm_tensor_parallel_size": 6},
         [
             "vllm_tensor_parallel_size: 6: 64 attention heads do not divide by 6; "
             "fix: use one of 1, 2, 4, 8, 16, 32, 64"

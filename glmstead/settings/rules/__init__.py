@@ -6,6 +6,7 @@ from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
 from glmstead.settings.rules.checkpoint import controller_source, hub_source
 from glmstead.settings.rules.environment import locked_versions, malicious_gateway, sources
+from glmstead.settings.rules.gpu import boards, driver_version, locked_toolkit, toolkit
 from glmstead.settings.rules.network import (
     allowed_networks,
     distinct_ports,
@@ -41,6 +42,10 @@ RULES: tuple[Rule, ...] = (
     block_size,
     reasoning_parser,
     further_arguments,
+    boards,
+    driver_version,
+    toolkit,
+    locked_toolkit,
 )
 
 

@@ -51,9 +51,7 @@ class DriverSettings(Section):
     )
     allow_reboot: bool = Field(default=False, description="reboot a host whose driver needs it")
     reboot_timeout_s: int = Field(default=900, ge=30, description="bound on a reboot, seconds")
-    lock_wait_s: int = Field(
-        default=300, ge=0, description="wait for another apt or dpkg, seconds"
-    )
+    lock_wait_s: int = Field(default=300, ge=0, description="wait for another apt or dpkg, seconds")
 
 
 class CudaSettings(Section):

@@ -45,6 +45,7 @@ class SystemSettings(Section):
         default=20.0, gt=0, description="free disk needed beyond the model, GB"
     )
     memory_gb: float = Field(default=4.0, gt=0, description="least memory of a host, GB")
+    shm_gb: float | None = Field(default=None, gt=0, description="least size of /dev/shm, GB")
 
 
 class EngineSettings(Section):
