@@ -7,11 +7,13 @@ from pyinfra import host, inventory
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # tasks/, from whatever folder
 
+from glmstead.fit.plan import refuse_misfit
 from glmstead.settings import cluster_of, settings_for
 from tasks import base, engine, gateway, model, patches, preflight, ray, smoke, vllm
 
 cluster = cluster_of(inventory)
 settings = settings_for(host)
+refuse_misfit(settings, cluster)
 
 preflight.check_host(settings, cluster)
 base.prepare_host(settings)

@@ -10,7 +10,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("glmstead.commands.status:status", "Say what runs where."),
     "patches": ("glmstead.patching.cli:patches", "Say the verdict of every source patch."),
     "lab": ("glmstead.lab.cli:lab", "Throw-away systemd hosts on this machine."),
-    "fit": ("glmstead.commands.not_built:fit", "(not built yet) Does the model fit?"),
+    "fit": ("glmstead.commands.fit:fit", "Say whether the model fits, contacting no host."),
     "validate": ("glmstead.commands.not_built:validate", "(not built yet) Ask the live endpoint."),
     "bench": ("glmstead.commands.not_built:bench", "(not built yet) Measure the live endpoint."),
     "recover": ("glmstead.commands.not_built:recover", "(not built yet) Restart the cluster."),

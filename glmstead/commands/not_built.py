@@ -13,7 +13,6 @@ def _not_built(name: str) -> click.Command:
     return command
 
 
-fit = _not_built("fit")
 validate = _not_built("validate")
 bench = _not_built("bench")
 recover = _not_built("recover")

@@ -30,14 +30,19 @@ def check_inventory(path: Path, limit: Sequence[str]) -> None:
     """Refuse what can be refused before any host is contacted; raises Refusal."""
     # Imported here: it loads pyinfra, which patches sockets and takes a second.
     from glmstead import inventory as inventories
+    from glmstead.fit.plan import misfit
+    from glmstead.settings import cluster_of
 
     try:
         inventory = inventories.load(path)
         inventories.limited(inventory, limit)
         inventories.refuse_placeholders(inventory, path)
-        inventories.settings_of(inventory)
+        settings = inventories.settings_of(inventory)
+        reason = misfit(next(iter(settings.values())), cluster_of(inventory))
     except inventories.InventoryError as error:
         raise Refusal(str(error)) from error
+    if reason:
+        raise Refusal(reason)
 
 
 def pyinfra_command(inventory: Path, limit: Sequence[str], *options: str) -> list[str]:

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from glmstead.cli import COMMANDS, main
 from tests.unit.conftest import Inventories
 
-NOT_BUILT = ("fit", "validate", "bench", "recover")
+NOT_BUILT = ("validate", "bench", "recover")
 ON_INVENTORY = ("deploy", "drift")
 
 
