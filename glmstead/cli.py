@@ -11,7 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "patches": ("glmstead.patching.cli:patches", "Say the verdict of every source patch."),
     "lab": ("glmstead.lab.cli:lab", "Throw-away systemd hosts on this machine."),
     "fit": ("glmstead.commands.fit:fit", "Say whether the model fits, contacting no host."),
-    "validate": ("glmstead.commands.not_built:validate", "(not built yet) Ask the live endpoint."),
+    "validate": ("glmstead.commands.validate:validate", "Ask the live endpoint what is known."),
     "bench": ("glmstead.commands.not_built:bench", "(not built yet) Measure the live endpoint."),
     "recover": ("glmstead.commands.not_built:recover", "(not built yet) Restart the cluster."),
 }

@@ -33,7 +33,7 @@ class Question:
     def verdict(self, row: dict[str, Any]) -> str | None:
         """None when right, else one line saying what is wrong."""
         if row["error"]:
-            return str(row["error"])
+            return refusal_of(row["error"])
         return form_of(row, self.thinks) or self._content(row["text"], row["calls"])
 
     def _content(self, text: str, calls: list[dict[str, Any]]) -> str | None:
@@ -46,6 +46,13 @@ class Question:
             return f"expected {self.expected!r}, got a tool call: {calls!r}"
         right = text.strip() == self.expected if self.exact else self.expected in text
         return None if right else f"expected {self.expected!r}, got {text[:80]!r}"
+
+
+def refusal_of(error: str) -> str:
+    """An error as people read it; what has one known cause is told with its fix."""
+    if "--tool-call-parser" in error:
+        return "the engine has no tool parser; fix: set vllm_tool_call_parser and deploy"
+    return error
 
 
 def form_of(row: dict[str, Any], thinks: bool) -> str | None:
@@ -64,18 +71,18 @@ def form_of(row: dict[str, Any], thinks: bool) -> str | None:
     return None
 
 
-def long_log(lines: int, planted: dict[int, str] | None = None) -> str:
+def long_log(lines: int, planted: dict[int, str] | None = None, start: int = 0) -> str:
     """A log of ``lines`` lines; ``planted``: sentences before the line of that number.
 
-    By default the passphrase, two thirds down.
+    ``start`` numbers the first line's request, so that no cache knows the text.
     """
-    planted = planted or {lines * 2 // 3: f"The passphrase is {PASSPHRASE}."}
+    planted = planted or {}
     log = []
     for i in range(lines):
         log += [planted[i]] if i in planted else []
         log.append(
             f"2026-01-0{i % 9 + 1} 12:{i % 60:02d}:00 INFO worker-{i % 7} "
-            f"handled request {1000 + i * 7} in {i % 90} ms"
+            f"handled request {1000 + start + i * 7} in {i % 90} ms"
         )
     return "\n".join(log)
 
@@ -98,7 +105,8 @@ THINKING = Question("thinking", READY.text, "READY", thinks=True)
 
 def passphrase(lines: int) -> Question:
     """The question for the passphrase in a log of ``lines`` lines."""
-    return Question("passphrase", f"{long_log(lines)}\nWhat is the passphrase?", PASSPHRASE)
+    log = long_log(lines, {lines * 2 // 3: f"The passphrase is {PASSPHRASE}."})
+    return Question("passphrase", f"{log}\nWhat is the passphrase?", PASSPHRASE)
 
 
 def quick(long_lines: int, tools: bool, thinking: bool) -> list[tuple[Question, str, bool]]:

@@ -13,6 +13,5 @@ def _not_built(name: str) -> click.Command:
     return command
 
 
-validate = _not_built("validate")
 bench = _not_built("bench")
 recover = _not_built("recover")

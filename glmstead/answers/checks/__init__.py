@@ -1,0 +1,1 @@
+"""The checks of a live endpoint: coroutines that yield one verdict after another."""

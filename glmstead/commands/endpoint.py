@@ -1,0 +1,87 @@
+"""How commands reach the live endpoint of an inventory: its settings, key, journal and URLs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from glmstead.commands.plan import Refusal
+from glmstead.commands.tunnel import tunnel
+from glmstead.settings import Cluster, Settings
+
+THROUGH = ("both", "gateway", "direct")
+
+
+@dataclass(frozen=True)
+class Live:
+    """A deployed endpoint: what was declared, and what its host says (``state`` has the key)."""
+
+    settings: Settings
+    cluster: Cluster
+    name: str
+    data: dict[str, Any]
+    state: dict[str, Any]
+
+    @property
+    def url(self) -> str | None:
+        """The gateway's URL for people; None when it listens on loopback only."""
+        gateway = self.settings.gateway
+        if gateway.bind in ("127.0.0.1", "localhost"):
+            return None
+        host = self.data.get("ssh_hostname") or self.name
+        return f"http://{'127.0.0.1' if host == '@local' else host}:{gateway.port}"
+
+
+def live(path: Path) -> Live:
+    """Ask the gateway's host of an inventory; raises Refusal."""
+    # Imported here: they load pyinfra, which patches sockets and takes a second.
+    from glmstead import inventory as inventories
+    from glmstead.commands.ask_one import fact_of
+    from glmstead.facts.endpoint import EndpointState
+    from glmstead.settings import cluster_of
+
+    try:
+        loaded = inventories.load(path)
+        inventories.refuse_placeholders(loaded, path)
+        settings = inventories.settings_of(loaded)
+    except inventories.InventoryError as error:
+        raise Refusal(str(error)) from error
+    cluster = cluster_of(loaded)
+    name = cluster.gateway.name
+    state = fact_of(loaded, name, EndpointState, settings=settings[name])
+    if state is None:
+        raise Refusal(f"{name}: no answer over SSH; fix: check the host and its connection data")
+    if state["key"] is None:
+        raise Refusal(f"{name}: no gateway key on it; fix: glmstead deploy {path}")
+    data = dict(loaded.get_host(name).data.dict())
+    return Live(settings[name], cluster, name, data, state)
+
+
+@contextmanager
+def endpoints(
+    found: Live, through: str, model: str | None, key: str | None
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the endpoints to ask, for ``answers.session``; vLLM itself is reached by a tunnel."""
+    gateway, vllm = found.settings.gateway, found.settings.vllm
+    name = model or vllm.served_model_name
+    ports = [vllm.port] if through != "gateway" else []
+    ports += [gateway.port] if found.url is None and through != "direct" else []
+    with _tunnel(found, ports) as urls:
+        chosen = []
+        if through != "direct":
+            url = found.url or urls[gateway.port]
+            held = key or found.state["key"]
+            chosen.append({"name": "gateway", "url": url, "model": name, "key": held})
+        if through != "gateway":
+            chosen.append({"name": "direct", "url": urls[vllm.port], "model": name})
+        yield chosen
+
+
+@contextmanager
+def _tunnel(found: Live, ports: list[int]) -> Iterator[dict[int, str]]:
+    if not ports:
+        yield {}
+        return
+    with tunnel(found.name, found.data, ports) as urls:
+        yield urls
