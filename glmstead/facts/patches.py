@@ -10,24 +10,34 @@ from glmstead.patching.catalogue import load_catalogue
 from glmstead.patching.program import program_command
 from glmstead.patching.request import probe_request
 
+Rows = list[dict[str, Any]]
 
-class PatchVerdicts(FactBase[list[dict[str, Any]] | None]):
-    """One row a patch of the catalogue, from one command; None: no such interpreter yet.
+
+class PatchVerdicts(FactBase[Rows | None]):
+    """One row a patch of the catalogue, from one command.
+
+    None: there is no such interpreter yet. Empty: it gave no verdict, and the host's log says why.
 
     + python: interpreter of the environment
-    + tags: patches to look at, None for all
     """
 
-    def command(self, python: str, tags: tuple[str, ...] | None = None) -> StringCommand:
-        request = probe_request(load_catalogue(), tags)
+    def command(self, python: str) -> StringCommand:
+        probe = program_command(python, probe_request(load_catalogue()))
         return StringCommand(
-            "! test -x", QuoteString(python), "||", program_command(python, request)
+            *("if test -x", QuoteString(python), "; then", probe, "; else echo null; fi")
         )
 
-    def process(self, output: list[str]) -> list[dict[str, Any]] | None:
+    @staticmethod
+    def default() -> Rows | None:
+        """What a host gets whose answer cannot be had."""
+        return []
+
+    def process(self, output: list[str]) -> Rows | None:
         """Rows; raises FactProcessError, which fails this host only."""
         try:
-            rows: list[dict[str, Any]] = json.loads(output[-1])["rows"]
-        except (LookupError, ValueError, TypeError) as error:
-            raise FactProcessError(f"patch verdicts: not readable: {output[-1:]}") from error
+            document = json.loads(output[-1])
+            rows: Rows | None = None if document is None else document["rows"]
+        except (LookupError, ValueError, TypeError):
+            # from None: pyinfra would show the cause instead
+            raise FactProcessError(f"patch verdicts: not readable: {output[-1:]}") from None
         return rows

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Generator, Sequence
-from typing import Any
 
 from pyinfra import host, state
 from pyinfra.api import StringCommand, operation
+from pyinfra.api.facts import get_fact
 
 from glmstead.facts.files import FileStates
-from glmstead.facts.patches import PatchVerdicts
+from glmstead.facts.patches import PatchVerdicts, Rows
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.operations.refusal import refuse
 from glmstead.operations.units import made_stale, peer
@@ -31,7 +31,7 @@ def possible(tags: Sequence[str], python: str) -> Commands:
     + tags: patches that are needed
     + python: interpreter of the environment
     """
-    rows = host.get_fact(PatchVerdicts, python=python)
+    rows = _rows(python)
     if rows is None and not state.is_executing:
         host.noop(f"{python} does not exist yet")
     elif lines := _refusals(rows, tags, python):
@@ -49,7 +49,7 @@ def applied(tags: Sequence[str], python: str, units: Sequence[str] = ()) -> Comm
     + python: interpreter of the environment
     + units: services that import the files, so that they restart even if the run is killed
     """
-    rows = host.get_fact(PatchVerdicts, python=python)
+    rows = _rows(python)
     if rows is None and not state.is_executing:
         yield _change("apply", tags, python)  # the environment comes into being before this
     elif lines := _refusals(rows, tags, python):
@@ -70,7 +70,7 @@ def absent(tags: Sequence[str], python: str) -> Commands:
     + tags: patches to undo
     + python: interpreter of the environment
     """
-    rows = host.get_fact(PatchVerdicts, python=python)
+    rows = _rows(python)
     if rows and carried(rows, tags):
         yield _change("revert", tags, python)
     else:
@@ -86,7 +86,7 @@ def recorded(tags: Sequence[str], python: str, path: str) -> Commands:
     + python: interpreter of the environment
     + path: the list, read by ``glmstead.patching.guard``
     """
-    rows = host.get_fact(PatchVerdicts, python=python)
+    rows = _rows(python)
     text = json.dumps(manifest(rows or [], tags), indent=1) + "\n"
     yield from managed_files._inner(files=[ManagedFile(path, text)])
 
@@ -116,9 +116,18 @@ def same_as(other: str, tags: Sequence[str], python: str, path: str) -> Commands
     )
 
 
-def _refusals(rows: list[dict[str, Any]] | None, tags: Sequence[str], python: str) -> list[str]:
+def _rows(python: str) -> Rows | None:
+    # a fact that fails its host from inside an operation would end the run with a traceback
+    words = {"python": python}
+    rows: Rows | None = get_fact(state, host, PatchVerdicts, kwargs=words, apply_failed_hosts=False)
+    return rows
+
+
+def _refusals(rows: Rows | None, tags: Sequence[str], python: str) -> list[str]:
     if rows is None:
         return [f"{python} does not exist: install the engine's environment first"]
+    if not rows:
+        return [f"{python} gave no verdict on the patches {', '.join(tags)}: run it by hand"]
     return blocking(rows, tags)
 
 

@@ -35,8 +35,9 @@ def missing(manifest: dict[str, list[dict[str, str]]]) -> str:
             except OSError as error:
                 return f"patch {tag}: {entry['file']}: {error.strerror}"
             if hashlib.sha256(data).hexdigest() != entry["sha256"]:
-                change = "was changed since" if tag.encode() in data else "is missing in"
-                return f"patch {tag} {change} {entry['file']}"
+                if tag.encode() not in data:
+                    return f"patch {tag} is missing in {entry['file']}"
+                return f"patch {tag}: {entry['file']} was changed after the deploy"
     return ""
 
 

@@ -31,7 +31,7 @@ def verdicts(inventory: Inventory, pythons: Mapping[str, str]) -> dict[str, Rows
             answers = {name: greenlet.get() for name, greenlet in asked.items()}
         finally:
             disconnect_all(state)
-    return {name: rows for name, rows in answers.items() if rows is not None}
+    return {name: rows for name, rows in answers.items() if rows}
 
 
 def _ask(state: State, host: Host, python: str) -> Rows | None:
