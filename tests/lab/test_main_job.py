@@ -27,6 +27,18 @@ def question(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
+def test_the_demo_shows_answers_the_endpoint_and_where_the_key_is(deployed: Deployed) -> None:
+    said = deployed.demo[0]
+
+    assert "'READY'" in said
+    assert "408" in said
+    assert "BLUE-WALRUS-7421-OMEGA" in said
+    assert "/v1/messages" in said and "/v1/chat/completions" in said
+    assert "http://10.77.48.11:4000/v1" in said
+    assert "lab ssh test1 cat /etc/glmstead/gateway.env" in said
+    assert "FAIL" not in said
+
+
 def test_a_second_run_changes_nothing_and_restarts_nothing(deployed: Deployed) -> None:
     before = deployed.ssh(HEAD, "systemctl show -p InvocationID glmstead-vllm glmstead-ray-head")
 
