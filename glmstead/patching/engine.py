@@ -47,11 +47,19 @@ def judge(patch: Patch, environment: Environment, sources: Sources) -> Finding:
     found = _text_verdict(patch, sources)
     if found.verdict not in (APPLIED, PENDING, HALF):
         return found
-    window = patch["releases"].get(environment.distribution)
-    if window is None or not contains(window, environment.release):
+    if not _made_for(patch, environment):
         made_for = " and ".join(f"{name} {spec}" for name, spec in patch["releases"].items())
         return Finding(UNKNOWN, f"made for {made_for}: nothing is touched")
     return _confirmed(found, patch, environment, sources)
+
+
+def _made_for(patch: Patch, environment: Environment) -> bool:
+    """Whether the release is one that the edit was read, made and undone on."""
+    window = patch["releases"].get(environment.distribution)
+    try:
+        return window is not None and contains(window, environment.release or "")
+    except ValueError:  # a version of somebody's own: their text may be anything
+        return False
 
 
 def paths(patch: Patch) -> list[str]:

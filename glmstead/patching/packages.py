@@ -1,12 +1,15 @@
 """Where a package lies in this interpreter's environment, without importing it.
 
 Importing vLLM needs torch and takes seconds; flashinfer.comm is what a patch repairs.
+``importlib.metadata`` would answer too, and costs as much time as all the rest of a probe.
 
 Sent to hosts: standard library only, Python 3.10 and newer.
 """
 
-import importlib.metadata
 import importlib.util
+import re
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,14 +29,14 @@ def find_package(name: str, distributions: list[str], paths: list[str] | None) -
     folder = _on_paths(name, paths) if paths else _importable(name)
     if folder is None:
         return None
-    for distribution in distributions:
-        for found in _distributions(distribution, paths):
-            root = Path(str(found.locate_file("")))
-            record = found.read_text("RECORD") or ""
+    root, elsewhere = folder.parent, map(Path, paths or sys.path)
+    for metadata in _metadata_folders([root, *elsewhere], distributions):
+        version = re.search(r"^Version: *(\S+)", _text(metadata / "METADATA"), re.MULTILINE)
+        if version:
             # an editable install: the metadata stands elsewhere, and records no sources
-            ours = root.samefile(folder.parent)
-            return Package(folder.parent, distribution, found.version, record if ours else "")
-    return Package(folder.parent, None, "", "")
+            record = _text(metadata / "RECORD") if metadata.parent == root else ""
+            return Package(root, _normal(metadata.name.split("-", 1)[0]), version[1], record)
+    return Package(root, None, "", "")
 
 
 def recorded_hash(package: Package, path: str) -> str | None:
@@ -60,7 +63,19 @@ def _on_paths(name: str, paths: list[str]) -> Path | None:
     return next((folder for folder in folders if (folder / "__init__.py").is_file()), None)
 
 
-def _distributions(name: str, paths: list[str] | None) -> list[importlib.metadata.Distribution]:
-    if paths:
-        return list(importlib.metadata.distributions(name=name, path=paths))
-    return list(importlib.metadata.distributions(name=name))
+def _metadata_folders(places: Iterable[Path], distributions: list[str]) -> Iterable[Path]:
+    """The .dist-info folders of any of these distributions, in the order of the import path."""
+    wanted = {_normal(name) for name in distributions}
+    for place in dict.fromkeys(places):
+        if place.is_dir():
+            for folder in sorted(place.glob("*.dist-info")):
+                if _normal(folder.name.split("-", 1)[0]) in wanted:
+                    yield folder
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -8,9 +8,7 @@ Sent to hosts: standard library only, Python 3.10 and newer.
 import contextlib
 import fcntl
 import os
-import py_compile
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -49,8 +47,8 @@ def replace(path: Path, data: bytes) -> None:
     """
     old = path.stat() if path.exists() else None
     _sweep(path)
-    handle, name = tempfile.mkstemp(prefix=f"{_PREFIX}{path.name}-", dir=path.parent)
-    fresh = Path(name)
+    fresh = path.with_name(f"{_PREFIX}{path.name}-{os.getpid()}")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -76,6 +74,8 @@ def remove(path: Path) -> None:
 
 def compile_bytecode(path: Path) -> None:
     """Leave bytecode beside the file: root owns it, the services could not write their own."""
+    import py_compile  # here: a probe does not need it, and is asked far more often
+
     with contextlib.suppress(OSError):  # a read-only image: it is compiled at each start
         py_compile.compile(str(path), doraise=True)
 

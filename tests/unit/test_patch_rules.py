@@ -106,5 +106,10 @@ def test_a_file_that_no_longer_compiles_is_left_alone() -> None:
     assert found.reason.startswith("sample/engine.py does not compile (line 15")
 
 
+def test_a_release_of_somebodys_own_is_unknown() -> None:
+    assert verdict(patch(), here=HERE._replace(release="our-build-7")) == "unknown"
+    assert verdict(patch(), here=HERE._replace(release="", distribution=None)) == "unknown"
+
+
 def test_an_applied_patch_outside_the_window_is_unknown() -> None:
     assert verdict(patch(), {PATH: PATCHED}, HERE._replace(release="2.0")) == "unknown"
