@@ -35,6 +35,9 @@ def engine_environment(settings: Settings) -> dict[str, str]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": places.RAY_TOKEN,
         "RAY_USAGE_STATS_ENABLED": "0",
+        # Ranks that lost the head end after this long, so that their unit joins the new one; a
+        # restarted head does not know them (ray-project/ray#64349).
+        "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
         "VLLM_NO_USAGE_STATS": "1",
         "AUTOSCALER_METRIC_PORT": str(settings.ray.monitor_metric_port),
         "DASHBOARD_METRIC_PORT": str(settings.ray.dashboard_metric_port),
@@ -141,6 +144,34 @@ def gateway_config(settings: Settings) -> dict[str, Any]:
         ],
         "general_settings": {"master_key": "os.environ/LITELLM_MASTER_KEY"},
         "litellm_settings": {"drop_params": True, "telemetry": False, "num_retries": 0},
+    }
+
+
+def gateway_url(settings: Settings) -> str:
+    """The gateway as its own host reaches it."""
+    bind = settings.gateway.bind
+    host = "127.0.0.1" if bind in ("0.0.0.0", "::", "localhost") else bind
+    return f"http://{host}:{settings.gateway.port}"
+
+
+def front_config(settings: Settings) -> dict[str, Any]:
+    """Limits and gate of ``glmstead.gateway.serve``."""
+    gateway, gated = settings.gateway, settings.smoke.gate
+    limits = {"max_tokens": gateway.max_tokens, "thinking_tokens": gateway.thinking_tokens}
+    return {**limits, "gate": places.GATE_FOLDER if gated else None}
+
+
+def gate_config(settings: Settings) -> dict[str, Any]:
+    """What ``glmstead.answers.gate`` asks, and where."""
+    smoke, vllm = settings.smoke, settings.vllm
+    return {
+        "enabled": smoke.enabled,
+        "url": gateway_url(settings),
+        "model": vllm.served_model_name,
+        "long_lines": smoke.long_lines,
+        "tools": vllm.tool_call_parser is not None,
+        "thinking": vllm.reasoning_parser is not None,
+        "timeout_s": smoke.timeout_s,
     }
 
 

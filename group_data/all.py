@@ -33,3 +33,4 @@ gateway_claude_models = [
 
 # Questions at the end of every deploy
 smoke_enabled = True
+smoke_gate = True  # nobody is served before they were answered well

@@ -5,6 +5,7 @@ from pyinfra.api import deploy
 
 from glmstead import places
 from glmstead.operations.answers import answers_well
+from glmstead.serving import gateway_url
 from glmstead.settings import Settings
 
 
@@ -14,7 +15,7 @@ def ask_questions(settings: Settings) -> None:
         return
     answers_well(
         name="The endpoint answers well",
-        url=f"http://127.0.0.1:{settings.gateway.port}",
+        url=gateway_url(settings),
         key_file=places.GATEWAY_ENV,
         model=settings.vllm.served_model_name,
         long_lines=settings.smoke.long_lines,

@@ -131,12 +131,17 @@ def ask(request: "dict[str, Any]", ask: "dict[str, Any]", key: str) -> Row:
 
 
 def ask_all(request: "dict[str, Any]") -> "list[Row]":
-    """Rows of all questions, asked four at a time, in the order of the request."""
+    """``answers_to`` with the key of a file; without one, every row says so."""
     try:
         key = read_key(request["key_file"])
     except (OSError, IndexError) as reason:
         lost = {**EMPTY, "error": f"no key: {reason}", "seconds": 0.0}
         return [{**lost, "name": one["name"]} for one in request["asks"]]
+    return answers_to(request, key)
+
+
+def answers_to(request: "dict[str, Any]", key: str) -> "list[Row]":
+    """Rows of all questions, asked four at a time, in the order of the request."""
     with ThreadPoolExecutor(4) as pool:
         return list(pool.map(lambda one: ask(request, one, key), request["asks"]))
 

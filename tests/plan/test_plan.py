@@ -21,6 +21,7 @@ ORDER = [
     "Ray configuration",
     "vLLM configuration",
     "Gateway configuration",
+    "Gate configuration",
     "Ray cluster",
     "vLLM",
     "Gateway",
@@ -50,6 +51,7 @@ def test_each_host_gets_its_role(fleet: Fleet, plan: Plan) -> None:
     assert planned["Ray cluster | Ray worker"] == ["@fake/h2"]
     assert planned["vLLM | vLLM has answered"] == ["@fake/h1"]
     assert planned["Gateway | LiteLLM answers"] == ["@fake/h1"]
+    assert planned["Gateway | People are served"] == ["@fake/h1"]
 
 
 def test_an_unfit_host_stops_the_run_before_anything_changes(

@@ -124,6 +124,9 @@ class GatewaySettings(Section):
     max_tokens: int | None = Field(
         default=None, ge=1, description="cap on the answer's tokens; None: no cap"
     )
+    thinking_tokens: int = Field(
+        default=1024, ge=0, description="least budget of an answer that thinks, tokens"
+    )
     claude_models: Strings = Field(
         default=(), description="Claude ids that clients ask for, aliased"
     )
@@ -133,6 +136,9 @@ class SmokeSettings(Section):
     """The questions at the end of every deploy (``smoke_``)."""
 
     enabled: bool = Field(default=True, description="ask before the deploy counts as done")
+    gate: bool = Field(
+        default=True, description="people are served only once the answers were right (503 before)"
+    )
     long_lines: int = Field(
         default=12, ge=1, description="lines of the log that hides the passphrase"
     )

@@ -1,0 +1,112 @@
+"""LiteLLM's application behind our rules and the gate: plain ASGI, standard library only."""
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from glmstead.gateway.rules import ANSWERING, BadRequest, Limits, applied
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+GATE_HEADER = b"x-glmstead-gate"
+_RETRY_S = b"10"
+
+
+class Gate:
+    """Open while the gate's unit is active: it keeps a file there, and a token for itself."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def lets_in(self, headers: dict[bytes, bytes]) -> bool:
+        """Tell whether a request may pass; always without a folder."""
+        if self.folder is None or (self.folder / "open").exists():
+            return True
+        shown = headers.get(GATE_HEADER, b"")
+        try:
+            token = (self.folder / "token").read_bytes()
+        except OSError:
+            return False
+        return bool(token) and hmac.compare_digest(shown, token)
+
+
+class Front:
+    """The ASGI application that people reach."""
+
+    def __init__(self, app: App, limits: Limits, gate: Gate) -> None:
+        self.app = app
+        self.limits = limits
+        self.gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection; what does not make the engine work goes through untouched."""
+        path = str(scope.get("path", "")).rstrip("/")
+        if scope["type"] != "http" or scope["method"] != "POST" or not path.endswith(ANSWERING):
+            return await self.app(scope, receive, send)
+        if not self.gate.lets_in(dict(scope["headers"])):
+            text = "the engine is starting, or has not answered its questions well: try again"
+            return await _refuse(send, path, 503, "overloaded_error", text)
+        content = await _content(receive)
+        try:
+            content = _ruled(path, content, self.limits)
+        except BadRequest as refusal:
+            return await _refuse(send, path, 400, "invalid_request_error", str(refusal))
+        await self.app(_sized(scope, content), _replayed(content, receive), send)
+
+
+def _ruled(path: str, content: bytes, limits: Limits) -> bytes:
+    """The content after the rules; what is no JSON object is LiteLLM's to refuse."""
+    try:
+        body = json.loads(content)
+    except ValueError:
+        return content
+    if not isinstance(body, dict):
+        return content
+    changed = applied(path, body, limits)
+    return content if changed == body else json.dumps(changed).encode()
+
+
+async def _content(receive: Receive) -> bytes:
+    pieces, more = [], True
+    while more:
+        message = await receive()
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(pieces)
+
+
+def _replayed(content: bytes, receive: Receive) -> Receive:
+    """``receive`` that gives the content first, then whatever comes: a client that leaves."""
+    sent = False
+
+    async def again() -> dict[str, Any]:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": content, "more_body": False}
+
+    return again
+
+
+def _sized(scope: Scope, content: bytes) -> Scope:
+    kept = [pair for pair in scope["headers"] if pair[0] not in (b"content-length", GATE_HEADER)]
+    return {**scope, "headers": [*kept, (b"content-length", str(len(content)).encode())]}
+
+
+async def _refuse(send: Send, path: str, status: int, kind: str, text: str) -> None:
+    """Answer in the error format of the client's wire format."""
+    error = {"type": kind, "message": text}
+    anthropic = path.endswith(("/messages", "/count_tokens"))
+    document: dict[str, Any] = {"error": {**error, "param": None, "code": str(status)}}
+    content = json.dumps({"type": "error", "error": error} if anthropic else document).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(content))]
+    if status == 503:
+        headers.append((b"retry-after", _RETRY_S))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})

@@ -1,0 +1,44 @@
+"""The gate's program: open after right answers, closed after wrong ones."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glmstead.answers import gate
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    settings: dict[str, Any] = {"enabled": True, "url": "http://127.0.0.1:1", "model": "glm-5.2"}
+    settings |= {"long_lines": 12, "tools": True, "thinking": True, "timeout_s": 5}
+    path = tmp_path / "gate.json"
+    path.write_text(json.dumps(settings))
+    return path
+
+
+def test_without_an_endpoint_it_closes_and_says_each_question(
+    config: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("LITELLM_MASTER_KEY", "sk-x")
+    (tmp_path / "open").touch()
+
+    assert gate.main(str(config), str(tmp_path)) == 1
+
+    assert not (tmp_path / "open").exists()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "9 of 9 answers are wrong, the gateway stays closed:"
+    assert lines[1].startswith("ready /v1/chat/completions: URLError: ")
+    assert len(lines) == 10
+
+
+def test_switched_off_it_opens_without_asking(config: Path, tmp_path: Path) -> None:
+    config.write_text(json.dumps({**json.loads(config.read_text()), "enabled": False}))
+
+    assert gate.main(str(config), str(tmp_path)) == 0
+
+    assert (tmp_path / "open").exists()
