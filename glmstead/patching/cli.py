@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -31,7 +31,15 @@ class Untold(click.ClickException):
 @click.option("--python", metavar="PATH", help="Look at this interpreter's environment instead.")
 @click.option("--tags", metavar="A,B", help="Only these patches; default: those that are needed.")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of rows for machines.")
-def patches(inventory: Path | None, python: str | None, tags: str | None, as_json: bool) -> None:
+@click.option("--apply", "action", flag_value="apply", help="With --python: make the edits.")
+@click.option("--undo", "action", flag_value="revert", help="With --python: undo the edits.")
+def patches(
+    inventory: Path | None,
+    python: str | None,
+    tags: str | None,
+    as_json: bool,
+    action: Literal["apply", "revert"] | None,
+) -> None:
     """Say the verdict of every source patch on the hosts of INVENTORY.
 
     Exit status: 0 all as declared, 2 not, 1 it could not be told.
@@ -42,11 +50,13 @@ def patches(inventory: Path | None, python: str | None, tags: str | None, as_jso
         catalogue = load_catalogue()
     except CatalogueError as error:
         raise Untold(str(error)) from error
+    if action and (inventory or not tags):
+        raise Untold(f"--{'undo' if action == 'revert' else action} goes with --python and --tags")
     wanted = _known(tags, catalogue) if tags else None
     if inventory is not None:
         rows, problems = _of_hosts(inventory, wanted, catalogue)
     else:
-        rows, problems = _of_interpreter(str(python), wanted, catalogue)
+        rows, problems = _of_interpreter(str(python), wanted, catalogue, action)
     click.echo(json.dumps(rows, indent=2) if as_json else verdict_table(rows))
     for problem in problems:
         click.echo(problem, err=True)
@@ -62,25 +72,42 @@ def _known(tags: str, catalogue: Mapping[str, Patch]) -> list[str]:
 
 
 def _of_interpreter(
-    python: str, tags: list[str] | None, catalogue: Mapping[str, Patch]
+    python: str,
+    tags: list[str] | None,
+    catalogue: Mapping[str, Patch],
+    action: Literal["apply", "revert"] | None,
 ) -> tuple[Rows, list[str]]:
-    """Rows of a local environment, and what is not as declared."""
+    """Rows of a local environment, after a change if one is asked for, and what is wrong."""
+    from glmstead.patching.request import change_request, probe_request
+
+    if action:
+        answer = _answer(python, change_request(catalogue, action, tags or ()))
+    else:
+        answer = _answer(python, probe_request(catalogue, tags))
+    shown = [row for row in answer["rows"] if tags is None or row["tag"] in tags]
+    rows, refused = document(shown, catalogue), list[str](answer["refused"])
+    if action == "revert":
+        return rows, refused
+    needed = tags or [tag for tag, patch in catalogue.items() if not patch.optional]
+    return rows, refused or _not_as_declared(rows, needed, python)
+
+
+def _answer(python: str, request: dict[str, Any]) -> dict[str, Any]:
+    """The probe's answer under a local interpreter."""
     # Imported here: it loads pyinfra, which patches sockets and takes a second.
     from glmstead.patching.program import program_arguments
-    from glmstead.patching.request import probe_request
 
     program = shutil.which(python)
     if program is None:
         raise Untold(f"--python {python}: no such interpreter")
-    arguments = program_arguments(probe_request(catalogue, tags))
-    answer = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    words = [program, *program_arguments(request)]
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
     try:
-        rows = document(json.loads(answer.stdout)["rows"], catalogue)
-    except (ValueError, KeyError) as error:
-        last = (answer.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        answer: dict[str, Any] = json.loads(run.stdout)
+    except ValueError as error:
+        last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise Untold(f"--python {python}: no verdict: {last}") from error
-    needed = tags or [tag for tag, patch in catalogue.items() if not patch.optional]
-    return rows, _not_as_declared(rows, needed, python)
+    return answer
 
 
 def _of_hosts(

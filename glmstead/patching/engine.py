@@ -48,8 +48,7 @@ def judge(patch: Patch, environment: Environment, sources: Sources) -> Finding:
     if found.verdict not in (APPLIED, PENDING, HALF):
         return found
     if not _made_for(patch, environment):
-        made_for = " and ".join(f"{name} {spec}" for name, spec in patch["releases"].items())
-        return Finding(UNKNOWN, f"made for {made_for}: nothing is touched")
+        return Finding(UNKNOWN, f"{_window(patch)}: nothing is touched")
     return _confirmed(found, patch, environment, sources)
 
 
@@ -60,6 +59,10 @@ def _made_for(patch: Patch, environment: Environment) -> bool:
         return window is not None and contains(window, environment.release or "")
     except ValueError:  # a version of somebody's own: their text may be anything
         return False
+
+
+def _window(patch: Patch) -> str:
+    return "made for " + " and ".join(f"{name} {spec}" for name, spec in patch["releases"].items())
 
 
 def paths(patch: Patch) -> list[str]:
@@ -122,7 +125,7 @@ def _text_verdict(patch: Patch, sources: Sources) -> Finding:
             what = found.problem or "not in this patch's own text"
             return Finding(DRIFTED, f"{path} carries the tag, but {what}: {REINSTALL}")
     if problem:
-        return Finding(UNKNOWN, f"{problem}: nothing is touched")
+        return Finding(UNKNOWN, f"{problem}: nothing is touched, it is {_window(patch)}")
     made = sum(len(found.applied) for found in surveys.values())
     left = sum(len(found.pending) for found in surveys.values())
     if made and left:

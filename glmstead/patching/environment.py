@@ -10,28 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from glmstead.patching.engine import Patch, carries, judge, paths, revert
-from glmstead.patching.packages import Package, find_package, recorded_hash
+from glmstead.patching.packages import Sources, find_packages, recorded_hash
 from glmstead.patching.rules import Environment
 from glmstead.patching.store import Origin, Store, digest
 from glmstead.patching.verdicts import DRIFTED, HALF, Finding
-
-
-class Sources(dict[str, bytes | None]):
-    """Files by path, relative to the folder of their package; read when first asked for."""
-
-    def __init__(self, packages: dict[str, Package | None]) -> None:
-        super().__init__()
-        self._packages = packages
-
-    def __missing__(self, path: str) -> bytes | None:
-        place = self.place(path)
-        self[path] = place.read_bytes() if place and place.is_file() else None
-        return self[path]
-
-    def place(self, path: str) -> Path | None:
-        """Where a path lies on this host; None when its package is not installed."""
-        package = self._packages.get(path.split("/", 1)[0])
-        return package.root / path if package else None
 
 
 class Installed:
@@ -42,15 +24,7 @@ class Installed:
         search: list[str] | None = request.get("paths")
         self.searched = search is not None
         self.python = "{}.{}.{}".format(*sys.version_info)
-        distributions: dict[str, list[str]] = {}
-        for patch in self.patches:
-            distributions.setdefault(patch["package"], []).extend(patch["releases"])
-            for path in _asked(patch):
-                distributions.setdefault(path.split("/", 1)[0], [])
-        self.packages = {
-            name: find_package(name, sorted(set(found)), search)
-            for name, found in distributions.items()
-        }
+        self.packages = find_packages(self.patches, search)
         self.store = Store(Path(search[0] if search else sys.prefix) / ".glmstead" / "patches")
         self.on_disk = Sources(self.packages)
         self.sources = Sources(self.packages)
@@ -97,6 +71,7 @@ class Installed:
             "verdict": finding.verdict,
             "reason": finding.reason,
             "sha256": files[0]["sha256"],
+            "flag": patch.get("flag"),
             "repairable": finding.repairable,
             "carried": any(carries(patch, path, self.on_disk[path]) for path in paths(patch)),
             "files": files,
@@ -144,9 +119,3 @@ class Installed:
     def _is_strange(self, path: str) -> bool:
         ours = [patch for patch in self.patches if path in paths(patch)]
         return any(self.judge(patch).verdict in (DRIFTED, HALF) for patch in ours)
-
-
-def _asked(patch: Patch) -> list[str]:
-    """Files that a patch's rules read, of its own package and of others."""
-    tests = [test for rule in patch["rules"] for test in rule["when"]]
-    return [test["file"] for test in tests if "file" in test]

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Package(NamedTuple):
@@ -24,7 +24,40 @@ class Package(NamedTuple):
     """Text of the distribution's RECORD; empty for a source tree."""
 
 
-def find_package(name: str, distributions: list[str], paths: list[str] | None) -> Package | None:
+class Sources(dict[str, bytes | None]):
+    """Files by path, relative to the folder of their package; read when first asked for."""
+
+    def __init__(self, packages: dict[str, Package | None]) -> None:
+        super().__init__()
+        self._packages = packages
+
+    def __missing__(self, path: str) -> bytes | None:
+        place = self.place(path)
+        self[path] = place.read_bytes() if place and place.is_file() else None
+        return self[path]
+
+    def place(self, path: str) -> Path | None:
+        """Where a path lies on this host; None when its package is not installed."""
+        package = self._packages.get(path.split("/", 1)[0])
+        return package.root / path if package else None
+
+
+def find_packages(
+    patches: list[dict[str, Any]], paths: list[str] | None
+) -> dict[str, Package | None]:
+    """The packages that patches change, and those that their rules read, by name."""
+    distributions: dict[str, set[str]] = {}
+    for patch in patches:
+        distributions.setdefault(patch["package"], set()).update(patch["releases"])
+        for test in (test for rule in patch["rules"] for test in rule["when"]):
+            if "file" in test:
+                distributions.setdefault(test["file"].split("/", 1)[0], set())
+    return {name: find_package(name, wanted, paths) for name, wanted in distributions.items()}
+
+
+def find_package(
+    name: str, distributions: Iterable[str], paths: list[str] | None
+) -> Package | None:
     """Locate a package on ``paths``, or on this interpreter's own; None: not installed."""
     folder = _on_paths(name, paths) if paths else _importable(name)
     if folder is None:
@@ -63,7 +96,7 @@ def _on_paths(name: str, paths: list[str]) -> Path | None:
     return next((folder for folder in folders if (folder / "__init__.py").is_file()), None)
 
 
-def _metadata_folders(places: Iterable[Path], distributions: list[str]) -> Iterable[Path]:
+def _metadata_folders(places: Iterable[Path], distributions: Iterable[str]) -> Iterable[Path]:
     """The .dist-info folders of any of these distributions, in the order of the import path."""
     wanted = {_normal(name) for name in distributions}
     for place in dict.fromkeys(places):

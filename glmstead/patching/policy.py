@@ -72,7 +72,8 @@ def conflicts(
 def describe(row: Row) -> str:
     """A verdict in one line: tag, release, file, verdict, reason."""
     where = f"{row['package']} {row['release'] or '(absent)'}"
-    return f"{row['tag']} on {where}: {row['verdict']}: {row['reason']}"
+    instead = f"; or serve with {row['flag']} instead" if row.get("flag") else ""
+    return f"{row['tag']} on {where}: {row['verdict']}: {row['reason']}{instead}"
 
 
 def differences(hosts: Mapping[str, Iterable[Row]], needed: Iterable[str]) -> list[str]:

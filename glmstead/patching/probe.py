@@ -64,8 +64,8 @@ def _refuses(found: Finding, undo: bool) -> bool:
 
 
 def _line(patch: Patch, found: Finding) -> str:
-    flag = f"; or pass {patch['flag']} instead" if patch.get("flag") else ""
-    return f"{patch['tag']}: {found.verdict}: {found.reason}{flag}"
+    instead = f"; or serve with {patch['flag']} instead" if patch.get("flag") else ""
+    return f"{patch['tag']}: {found.verdict}: {found.reason}{instead}"
 
 
 def _planned(installed: Installed, chosen: list[Patch], undo: bool) -> dict[str, bytes | None]:

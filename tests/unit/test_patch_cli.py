@@ -69,6 +69,23 @@ def test_all_as_declared_is_exit_0(python: str) -> None:
     assert run("--python", python, "--tags", "FD_EXCHANGE_ANNOTATIONS").exit_code == 0
 
 
+def test_an_environment_of_this_machine_is_patched_and_restored(python: str) -> None:
+    here = ["--python", python, "--tags", TAGS]
+
+    results = [run(*here, *action) for action in (["--apply"], [], ["--apply"], ["--undo"], [])]
+
+    assert [result.exit_code for result in results] == [0, 0, 0, 0, 2]
+    verdicts = [[line.split()[3] for line in one.stdout.splitlines()[1:]] for one in results]
+    assert verdicts == [["applied"] * 2] * 3 + [["pending"] * 2] * 2
+
+
+def test_a_patch_that_cannot_be_made_here_is_exit_2(python: str) -> None:
+    result = run("--python", python, "--tags", "DENSE_FALLBACK", "--apply")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("DENSE_FALLBACK: unknown: vllm/model_executor/models/deepseek")
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -77,6 +94,8 @@ def test_all_as_declared_is_exit_0(python: str) -> None:
         (["--python", "true"], "--python true: no verdict: it said nothing"),
         (["none.py"], "none.py: no such inventory; fix: use one of "),
         (["--python", "python3", "--tags", "NONE"], "--tags NONE: no such patch; known: ABORT_"),
+        (["--python", "python3", "--apply"], "--apply goes with --python and --tags"),
+        (["none.py", "--tags", TAGS, "--undo"], "--undo goes with --python and --tags"),
     ],
 )
 def test_what_cannot_be_told_is_one_line_and_exit_1(words: list[str], line: str) -> None:

