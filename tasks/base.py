@@ -5,7 +5,7 @@ from pathlib import Path
 from pyinfra.api import deploy
 from pyinfra.operations import server
 
-from glmstead import ROOT, places
+from glmstead import ROOT, checkpoint, places
 from glmstead.operations.debian import installed
 from glmstead.operations.kernel import parameters
 from glmstead.operations.managed_files import ManagedFile, managed_files
@@ -36,7 +36,18 @@ def prepare_host(settings: Settings) -> None:
     )
     parameters(name="Kernel parameters", values=system.sysctl)
     programs = [*(ROOT / "files" / "libexec").glob("*.py"), Path(guard.__file__)]
+    files = {program.name: program for program in sorted(programs)}
     managed_files(
         name="Programs the units run",
-        files=[ManagedFile(f"{places.LIBEXEC}/{p.name}", p.read_text()) for p in sorted(programs)],
+        files=[
+            ManagedFile(f"{places.LIBEXEC}/{path}", program.read_text())
+            for path, program in {**files, **checkpoint_programs()}.items()
+        ],
     )
+
+
+def checkpoint_programs() -> dict[str, Path]:
+    """The package that fetches and verifies models, by path under libexec."""
+    package = Path(checkpoint.__file__).parent
+    modules = {f"glmstead/checkpoint/{one.name}": one for one in sorted(package.glob("*.py"))}
+    return {"glmstead/__init__.py": package.parent / "__init__.py", **modules}

@@ -1,31 +1,20 @@
-"""The checkpoint on every host."""
+"""The checkpoint on every host: fetched once, spread, verified, the same everywhere."""
 
 from pyinfra.api import deploy
 
-from glmstead import ROOT
 from glmstead.operations import models
-from glmstead.settings import Settings
+from glmstead.operations.hub_token import hub_token
+from glmstead.settings import Cluster, Settings
 
 
 @deploy("Model")
-def place_model(settings: Settings) -> None:
+def place_model(settings: Settings, cluster: Cluster) -> None:
     model = settings.model
-    if model.source == "controller":
-        models.from_controller(
-            name=f"{model.name} from this machine",
-            directory=ROOT / str(model.directory),
-            path=model.path,
-        )
-    else:
-        models.from_hub(
-            name=f"{model.name} at its pinned revision",
-            python=f"{settings.engine.root}/bin/python",
-            repo=str(model.repo),
-            revision=str(model.revision),
-            path=model.path,
-        )
-    models.servable(
-        name=f"{model.name} is fit to be served",
-        path=model.path,
-        vllm_version=settings.engine.version,
+    if model.source == "hub":
+        hub_token(name="Token of the hub")
+    models.placed(
+        name=f"{model.name} whole, verified and fit to be served",
+        settings=settings,
+        cluster=cluster,
     )
+    models.same_as(name="Same model as the head", other=cluster.head.name, path=model.path)

@@ -46,14 +46,14 @@ def correct(folder: Folder) -> list[str]:
     dropped = corrections(config, has_kv_scales(tensors))
     if not dropped:
         return []
-    original = path.read_bytes()
-    write_atomically(_original(folder), original.decode())
+    delivered = path.read_bytes()
+    write_atomically(original(folder), delivered.decode())
     for key in dropped:
         parent, _, leaf = key.rpartition(".")
         (config[parent] if parent else config).pop(leaf)
     text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()
-    was = hashlib.sha256(original).hexdigest()
+    was = hashlib.sha256(delivered).hexdigest()
     # Recorded before it is done: a kill in between leaves the original, which is as listed.
     write_json(_record(folder), {"sha256": digest, "original": was, "dropped": dropped})
     write_atomically(path, text)
@@ -65,7 +65,7 @@ def restore(folder: Folder) -> bool:
     record = _record(folder)
     if not record.exists():
         return False
-    write_atomically(folder.root / CONFIG, _original(folder).read_text())
+    write_atomically(folder.root / CONFIG, original(folder).read_text())
     record.unlink()
     return True
 
@@ -74,5 +74,6 @@ def _record(folder: Folder) -> Path:
     return folder.root / STATE / "edits.json"
 
 
-def _original(folder: Folder) -> Path:
+def original(folder: Folder) -> Path:
+    """Where the file as delivered is kept."""
     return folder.root / STATE / f"{CONFIG}.original"

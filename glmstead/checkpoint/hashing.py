@@ -19,15 +19,25 @@ _BLOCK = 1 << 20
 _SMALL = 16 << 20  # git's blob id is asked of small files only
 
 
-def digests_of(path: Path, count: Callable[[int], None] = lambda read: None) -> Digests:
-    """Return sha256, and git's blob id of a small file; ``count`` hears of every block's bytes."""
-    size = path.stat().st_size
+def digests_of(
+    path: Path,
+    count: Callable[[int], None] = lambda read: None,
+    offset: int = 0,
+    size: int | None = None,
+) -> Digests:
+    """Return sha256, and git's blob id where that is asked: of small files.
+
+    ``count`` hears of every block's bytes; ``offset`` and ``size`` choose a range.
+    """
+    size = path.stat().st_size - offset if size is None else size
     hashes = {"sha256": hashlib.sha256()}
     if size <= _SMALL:
         hashes["git"] = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    block = memoryview(bytearray(_BLOCK))
+    block, left = memoryview(bytearray(_BLOCK)), size
     with path.open("rb", buffering=0) as stream:
-        while read := stream.readinto(block):
+        stream.seek(offset)
+        while left and (read := stream.readinto(block[: min(_BLOCK, left)])):
+            left -= read
             for one in hashes.values():
                 one.update(block[:read])
             count(read)

@@ -96,6 +96,11 @@ class Folder:
         return self.root / STATE / "parts" / entry.key
 
 
+def xet_part(part: Path) -> Path:
+    """Where Xet writes, which cannot resume: apart from what plain HTTP would append to."""
+    return part.with_name(f"{part.name}.xet")
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return a JSON object, {} where there is none: a torn or lost note costs work, not truth."""
     try:

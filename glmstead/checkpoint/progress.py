@@ -15,16 +15,19 @@ class Progress:
     def __init__(self, what: str, total: int) -> None:
         self._what, self._total = what, total
         self._lock = threading.Lock()
-        self._started = self._printed = time.monotonic()
+        self._started = self._printed = self._moved = time.monotonic()
         self.done = 0
-        self.moved = self._started
-        """When bytes last moved."""
+
+    def idle_s(self) -> float:
+        """How long no byte has moved."""
+        return time.monotonic() - self._moved
 
     def add(self, count: int) -> None:
         """Count bytes; a negative count takes bytes back that turned out bad."""
         with self._lock:
             self.done += count
-            now = self.moved = time.monotonic()
+            now = time.monotonic()
+            self._moved = now if count else self._moved
             every = _EVERY_S[now - self._started > _SOON_S]
             if now - self._printed < every:
                 return

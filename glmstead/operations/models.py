@@ -1,94 +1,192 @@
-"""The checkpoint on a host: placed whole, verified by hash, fit to be served."""
+"""The checkpoint on a host: placed whole, verified by hash, fit to be served, everywhere the same."""
 
+import json
+import tarfile
 from collections.abc import Generator
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
+from typing import IO, Any
 
 from pyinfra import host
-from pyinfra.api import FileUploadCommand, QuoteString, StringCommand, operation
+from pyinfra.api import (
+    FileUploadCommand,
+    FunctionCommand,
+    Host,
+    QuoteString,
+    StringCommand,
+    operation,
+)
 
-from glmstead import places
-from glmstead.facts.files import FileStates
+from glmstead import ROOT, places
+from glmstead.checkpoint.hashing import digests_of
+from glmstead.checkpoint.listing import Entry, Folder, Listing
+from glmstead.checkpoint.local import ranges
+from glmstead.checkpoint.place import needed
 from glmstead.facts.model import ModelState
 from glmstead.layer_map import serving_problems
-from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.model_source import origin_of, request_for, share_command, whats_wrong
 from glmstead.operations.refusal import refuse
+from glmstead.operations.secrets import rights
+from glmstead.operations.units import made_stale, peer
+from glmstead.settings import Cluster, Settings
+from glmstead.settings.sections.serving import ModelSettings
 
-Commands = Generator[StringCommand | FileUploadCommand, None, None]
+Commands = Generator[StringCommand | FileUploadCommand | FunctionCommand, None, None]
+_SHARE = "glmstead-model-share"
+_PROGRAM = f"env PYTHONPATH={places.LIBEXEC} python3 -B -m glmstead.checkpoint"
+_seen: dict[str, dict[str, Any]] = {}
+
+
+def last_state(target: Host, path: str) -> dict[str, Any]:
+    """Return what this run saw last of a host's model, asking only where it never did."""
+    if target.name not in _seen:
+        _seen[target.name] = target.get_fact(ModelState, path=path)
+    return _seen[target.name]
+
+
+@operation()
+def placed(settings: Settings, cluster: Cluster) -> Commands:
+    """
+    Ensure a host holds the declared checkpoint, whole and verified, and that vLLM can serve it.
+
+    Hosts lend each other what they have, so call it on all of them at once.
+
+    + settings: of this host
+    + cluster: all hosts of the inventory
+    """
+    model = settings.model
+    listing = local_listing(model) if model.source == "controller" else None
+    state = _seen[host.name] = host.get_fact(ModelState, path=model.path)
+    wrong = whats_wrong(state, model, origin_of(model, listing))
+    if not wrong:
+        lines = unservable(state, settings)
+        if lines:
+            yield refuse("; ".join(lines))
+        else:
+            host.noop(f"{len(state['verified'])} files are as verified")
+        return
+    yield from made_stale(places.ENGINE_UNITS)
+    if listing is not None:
+        yield from uploads(model, listing, state)
+    request = request_for(settings, cluster, host.name, listing)
+    yield FunctionCommand(_place, (settings, cluster, request, rights()), {})
+
+
+@operation()
+def same_as(other: str, path: str) -> Commands:
+    """
+    Refuse when this host's model differs from another host's, by their manifests.
+
+    + other: name of the host to compare with
+    + path: the model on both
+    """
+    here, there = last_state(host, path), last_state(peer(other), path)
+    if other == host.name or not here["origin"] or not there["origin"]:
+        host.noop("nothing to compare")
+    elif here["manifest"] != there["manifest"]:
+        yield refuse(
+            f"{host.name} holds {here['origin']}, {other} {there['origin']}, in {path}; "
+            "fix: deploy both hosts together, without --limit"
+        )
+    else:
+        host.noop(f"same as on {other}")
+
+
+def unservable(state: dict[str, Any], settings: Settings) -> list[str]:
+    """Return why vLLM would not load what lies there, or would serve it wrongly."""
+    lines = serving_problems(
+        state["config"],
+        state["index"],
+        state["files"],
+        settings.engine.version,
+        quantization=settings.model.quantization,
+        kv_scales=state["kv_scales"],
+    )
+    return [f"{settings.model.path}: {line}" for line in lines]
 
 
 @cache
-def digests(directory: Path) -> dict[str, str]:
-    """``{name: sha256}`` of the files of a local checkpoint."""
-    return {
-        path.name: sha256(path.read_bytes()).hexdigest()
-        for path in sorted(directory.iterdir())
-        if path.is_file()
+def local_listing(model: ModelSettings) -> Listing:
+    """Return what the folder or tar on this machine holds, of the files that are asked for."""
+    found = ranges(ROOT / str(model.directory))
+    names = needed(found, list(model.files))
+    return Listing(
+        f"controller {model.directory}",
+        {
+            name: Entry(
+                found[name].size,
+                digests_of(found[name].path, lambda _: None, found[name].offset, found[name].size)[
+                    "sha256"
+                ],
+            )
+            for name in names
+        },
+    )
+
+
+def uploads(model: ModelSettings, listing: Listing, state: dict[str, Any]) -> Commands:
+    """Send what the host does not hold into parts, named by their content."""
+    folder, source = Folder(Path(model.path)), ROOT / str(model.directory)
+    lacking = {
+        name: entry
+        for name, entry in listing.files.items()
+        if state["verified"].get(name) != entry.sha256
     }
+    if lacking:
+        parent = folder.part(next(iter(lacking.values()))).parent
+        yield StringCommand("mkdir -p", QuoteString(str(parent)))
+    for name, entry in lacking.items():
+        new = f"{folder.part(entry)}.new"
+        yield FileUploadCommand(_opened(source, name), new)
+        yield StringCommand("mv", QuoteString(new), QuoteString(str(folder.part(entry))))
 
 
-def manifest(path: str, wanted: dict[str, str]) -> ManagedFile:
-    """The checkpoint's hashes as ``sha256sum --check`` reads them."""
-    lines = "".join(f"{digest}  {path}/{name}\n" for name, digest in wanted.items())
-    return ManagedFile(places.MODEL_MANIFEST, lines)
+def _opened(source: Path, name: str) -> str | IO[Any]:
+    if source.is_dir():
+        return str(source / name)
+    archive = tarfile.open(source, "r:")  # noqa: SIM115 - open while its member is read
+    member = next(m for m in archive if m.name == name or m.name.partition("/")[2] == name)
+    stream = archive.extractfile(member)
+    assert stream is not None
+    return stream
 
 
-@operation()
-def from_controller(directory: Path, path: str) -> Commands:
-    """
-    Ensure a checkpoint's files equal those of a local directory; each is renamed into place.
-
-    + directory: on this machine
-    + path: on the host
-    """
-    wanted = digests(directory)
-    states = host.get_fact(FileStates, paths=[f"{path}/{name}" for name in wanted])
-    missing = [n for n, digest in wanted.items() if (states[f"{path}/{n}"] or [""])[0] != digest]
-    if missing:
-        yield StringCommand("mkdir -p", QuoteString(path))
-    for name in missing:
-        new, final = f"{path}/{name}.new", f"{path}/{name}"
-        yield FileUploadCommand(str(directory / name), new)
-        yield StringCommand("chmod 644", QuoteString(new), "&& mv", QuoteString(new), final)
-    yield from managed_files._inner(files=[manifest(path, wanted)])
-
-
-@operation()
-def from_hub(python: str, repo: str, revision: str, path: str) -> Commands:
-    """
-    Ensure a checkpoint is the pinned revision of a hub repository; a killed fetch is resumed.
-
-    + python: interpreter whose environment holds huggingface_hub
-    + repo: ``owner/name``
-    + revision: commit hash
-    + path: on the host
-    """
-    done = ManagedFile(places.MODEL_MANIFEST, f"{repo}@{revision} {path}\n")
-    states = host.get_fact(FileStates, paths=[done.path])
-    if states[done.path] != done.state:
-        fetch = "from huggingface_hub.cli.hf import main; main()"
-        yield StringCommand(
-            *(QuoteString(python), "-c", QuoteString(fetch), "download", QuoteString(repo)),
-            *("--revision", QuoteString(revision), "--local-dir", QuoteString(path), "--quiet"),
-        )
-    yield from managed_files._inner(files=[done])
-
-
-@operation()
-def servable(path: str, vllm_version: str) -> Commands:
-    """
-    Refuse a checkpoint that vLLM would not load, or would serve wrongly.
-
-    + path: on the host
-    + vllm_version: the pinned release
-    """
-    state = host.get_fact(ModelState, path=path)
-    if not state["files"]:
-        host.noop("not placed yet")
-        return
-    lines = serving_problems(state["config"], state["index"], state["files"])
+def _place(
+    state: Any,
+    host: Host,
+    settings: Settings,
+    cluster: Cluster,
+    request: dict[str, Any],
+    given: dict[str, Any],
+) -> bool:
+    """Have every host lend, run the host's program in sight, then judge what it placed."""
+    if len(cluster.members) > 1:
+        for member in cluster.members:
+            # a host that cannot lend is no reason to stop: another one can, or the hub
+            state.inventory.get_host(member.name).run_shell_command(
+                _lend(settings, cluster, member.address), print_output=False, **given
+            )
+    done, _ = host.run_shell_command(
+        StringCommand(_PROGRAM, "place"),
+        print_output=True,
+        print_input=False,
+        _stdin=json.dumps(request),
+        **given,
+    )
+    if not done:
+        return False
+    found = _seen[host.name] = host.get_fact(ModelState, path=settings.model.path, **given)
+    lines = unservable(found, settings)
     if lines:
-        yield refuse(f"{path}: {'; '.join(lines)}")
-    else:
-        host.noop("fit to be served")
+        host.run_shell_command(refuse("; ".join(lines)), print_output=True, **given)
+    return not lines
+
+
+def _lend(settings: Settings, cluster: Cluster, address: str) -> StringCommand:
+    """Start a host's share where it does not run; it ends by itself when nobody asks any more."""
+    unit = ["systemd-run --quiet --collect --unit", _SHARE, "-p", f"User={settings.system.user}"]
+    unit += ["-p ProtectSystem=strict -p NoNewPrivileges=yes -p LimitNOFILE=65536"]
+    unit += [f"--setenv=PYTHONPATH={places.LIBEXEC}"]
+    words = [QuoteString(word) for word in share_command(settings, cluster, address)]
+    active = f"systemctl is-active --quiet {_SHARE}"
+    return StringCommand(active, "||", *unit, *words, "2>/dev/null ||", active)

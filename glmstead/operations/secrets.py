@@ -12,7 +12,7 @@ from glmstead.operations.units import peer
 _GENERATE = "import secrets, sys; print(sys.argv[1] + secrets.token_urlsafe(32))"
 
 
-def _placed(path: str, owner: str, producer: list[Any], **arguments: Any) -> StringCommand:
+def placed(path: str, owner: str, producer: list[Any], **arguments: Any) -> StringCommand:
     """Command that writes what ``producer`` prints to ``path``: 0600 from the first byte."""
     new = QuoteString(f"{path}.new")
     return StringCommand(
@@ -42,7 +42,7 @@ def generated(
     """
     state = host.get_fact(FileStates, paths=[path])[path]
     if state is None:
-        yield _placed(path, owner, ["python3 -c", QuoteString(_GENERATE), QuoteString(prefix)])
+        yield placed(path, owner, ["python3 -c", QuoteString(_GENERATE), QuoteString(prefix)])
     elif state[1:] != ["600", owner]:
         yield _with_rights(path, owner)
     else:
@@ -66,7 +66,7 @@ def same_secret_as(
     here = host.get_fact(FileStates, paths=[path])[path]
     there = peer(other).get_fact(FileStates, paths=[path])[path]
     if here is None or there is None or here[0] != there[0]:
-        yield FunctionCommand(_carry, (other, path, owner, _rights()), {})
+        yield FunctionCommand(_carry, (other, path, owner, rights()), {})
     elif here[1:] != ["600", owner]:
         yield _with_rights(path, owner)
     else:
@@ -74,22 +74,22 @@ def same_secret_as(
 
 
 def _carry(
-    state: Any, host: Host, other: str, path: str, owner: str, rights: dict[str, Any]
+    state: Any, host: Host, other: str, path: str, owner: str, given: dict[str, Any]
 ) -> bool:
     """Read the secret on ``other`` and write it here, both silent; False fails the operation."""
     found, output = state.inventory.get_host(other).run_shell_command(
-        StringCommand("cat", QuoteString(path)), print_output=False, print_input=False, **rights
+        StringCommand("cat", QuoteString(path)), print_output=False, print_input=False, **given
     )
     if not found:
         return False
-    command = _placed(path, owner, ["cat"])
+    command = placed(path, owner, ["cat"])
     written, _ = host.run_shell_command(
-        command, print_output=False, print_input=False, _stdin=output.stdout, **rights
+        command, print_output=False, print_input=False, _stdin=output.stdout, **given
     )
     return bool(written)
 
 
-def _rights() -> dict[str, Any]:
+def rights() -> dict[str, Any]:
     """The sudo arguments of the running operation, which a direct command does not inherit."""
     arguments: Any = host.current_op_global_arguments or {}
     return {key: arguments[key] for key in ("_sudo", "_sudo_user") if arguments.get(key)}

@@ -8,9 +8,9 @@ from pyinfra import host
 from pyinfra.api import StringCommand, operation
 
 from glmstead import places
-from glmstead.facts.model import ModelState
 from glmstead.layer_map import override_needed
 from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.operations.models import last_state
 from glmstead.serving import vllm_config
 from glmstead.settings import Settings
 
@@ -29,5 +29,5 @@ def server_configuration(settings: Settings) -> Generator[StringCommand, None, N
 
     + settings: of this host
     """
-    state = host.get_fact(ModelState, path=settings.model.path)
+    state = last_state(host, settings.model.path)
     yield from managed_files._inner(files=[server_file(settings, state["config"])])

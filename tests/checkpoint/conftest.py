@@ -2,15 +2,21 @@
 
 import hashlib
 import json
+import os
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from glmstead import ROOT
 from glmstead.checkpoint.listing import Entry, Folder, Listing, write_json
+from glmstead.lock import lock_path, pins
+from tests.checkpoint.hub_server import Hub
 
 Run = subprocess.CompletedProcess[str]
 ORIGIN = "zai-org/GLM-5.2-FP8@70311cfa0158cce7dd2cf5d2e04f68e3fdc3efc1"
@@ -38,6 +44,11 @@ def contents(shards: int = 4, size: int = 3000) -> dict[str, bytes]:
     }
 
 
+def verify_words(folder: Folder) -> list[str]:
+    """How a host verifies."""
+    return [sys.executable, "-m", "glmstead.checkpoint", "verify", str(folder.root)]
+
+
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Folder:
     """A whole checkpoint of four shards, listed but not yet verified."""
@@ -56,7 +67,112 @@ def verify() -> Callable[..., Run]:
     """Run the host's program as the host does."""
 
     def run(folder: Folder, *options: str) -> Run:
-        words = [sys.executable, "-m", "glmstead.checkpoint", "verify", str(folder.root), *options]
+        words = [*verify_words(folder), *options]
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
 
     return run
+
+
+PACKAGES = ("huggingface-hub", "hf-xet")
+
+
+@pytest.fixture(scope="session")
+def hub_python(request: pytest.FixtureRequest) -> Path:
+    """A Python with the very huggingface_hub that the engine's lock pins; made once, then kept."""
+    locked = pins(lock_path("lab").read_text(), "3.11")
+    wanted = [f"{name}=={locked[name]}" for name in PACKAGES]
+    root = request.config.cache.mkdir("hub-" + "-".join(locked[name] for name in PACKAGES))
+    python = root / "bin" / "python"
+    if not (root / "ready").exists():
+        wheels = Path(os.environ.get("GLMSTEAD_CACHE", "/var/cache/glmstead-lab")) / "wheels"
+        links = ["--find-links", str(wheels)] if wheels.is_dir() else []
+        subprocess.run(["uv", "venv", "--quiet", "--clear", str(root)], check=True)
+        install = ["uv", "pip", "install", "--quiet", "--python", str(python)]
+        subprocess.run([*install, *links, *wanted], check=True)
+        (root / "ready").touch()
+    return python
+
+
+class Host:
+    """A folder on a host, and the programs run on it as the deploy runs them."""
+
+    def __init__(self, root: Path, python: Path) -> None:
+        self.folder, self.python = Folder(root), python
+        root.mkdir(parents=True, exist_ok=True)
+
+    def request(self, hub: Hub | None, commit: str, **more: Any) -> dict[str, Any]:
+        """What the deploy asks; ``more`` overrides."""
+        own = {"python": str(self.python), "repo": "owner/model", "revision": commit}
+        how = {"xet": False, "workers": 4, "stall_s": 20, "token_file": "/nonexistent"}
+        said = {"hub": {**own, "endpoint": hub.url, **how} if hub else None}
+        base = {"root": str(self.folder.root), "origin": f"owner/model@{commit}", "stall_s": 5}
+        return {**base, **said, "copy": str(self.folder.root.parent / "model.sha256"), **more}
+
+    def start(self, request: dict[str, Any]) -> subprocess.Popen[str]:
+        """Start a run in a session of its own, as killable as on a host."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "glmstead.checkpoint", "place"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(request))
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+    def place(self, request: dict[str, Any]) -> Run:
+        """Run to the end."""
+        process = self.start(request)
+        output, errors = process.communicate(timeout=120)
+        return subprocess.CompletedProcess([], process.returncode, output, errors)
+
+    def holds(self, files: dict[str, bytes]) -> bool:
+        """Whether the folder holds these files, no other, and a manifest."""
+        root = self.folder.root
+        paths = [path for path in root.rglob("*") if path.is_file()]
+        names = {str(p.relative_to(root)) for p in paths if ".glmstead" not in p.parts}
+        same = all((root / name).read_bytes() == content for name, content in files.items())
+        return names == set(files) and same and self.folder.manifest.exists()
+
+
+@pytest.fixture
+def host(tmp_path: Path, hub_python: Path) -> Host:
+    return Host(tmp_path / "host" / "model", hub_python)
+
+
+@pytest.fixture
+def hosts(tmp_path: Path, hub_python: Path) -> Callable[[int], list[Host]]:
+    return lambda count: [Host(tmp_path / f"h{n}" / "model", hub_python) for n in range(count)]
+
+
+@pytest.fixture
+def lenders() -> Iterator[list[subprocess.Popen[str]]]:
+    """The running shares, in the order they were started."""
+    started: list[subprocess.Popen[str]] = []
+    yield started
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def lend(lenders: list[subprocess.Popen[str]]) -> Callable[..., str]:
+    """Start a host's share; returns its address."""
+
+    def start(host: Host, allow: str = "127.0.0.1") -> str:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]
+        words = [sys.executable, "-m", "glmstead.checkpoint", "share", str(host.folder.root)]
+        words += ["--bind", "127.0.0.1", "--port", str(port), "--allow", allow]
+        process = subprocess.Popen(words, cwd=ROOT, text=True)
+        lenders.append(process)
+        while process.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+        return f"127.0.0.1:{port}"
+
+    return start

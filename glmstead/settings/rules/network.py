@@ -86,6 +86,7 @@ def _ports(settings: Settings) -> dict[str, int]:
     return {
         "cluster_ssh_port": settings.cluster.ssh_port,
         **ray,
+        "model_share_port": settings.model.share_port,
         "vllm_port": settings.vllm.port,
         "gateway_port": settings.gateway.port,
     }

@@ -17,17 +17,20 @@ from glmstead.settings.sections.base import (
 
 Argument = bool | int | float | str | dict[str, object]
 
+MODEL_FILES = ("*.json", "*.safetensors", "*.jinja", "*.model", "tokenizer*")
+
 
 class ModelSettings(Section):
     """The checkpoint (``model_``)."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]+$", description="folder name under model_root")
     root: AbsolutePath = Field(default="/var/lib/glmstead/models", description="where models live")
-    source: Literal["hub", "controller"] = Field(
-        default="hub", description="hub, or a directory of this project"
+    source: Literal["hub", "controller", "host"] = Field(
+        default="hub", description="hub, or a folder or tar of this machine or of the hosts"
     )
     directory: str | None = Field(
-        default=None, description="source controller: folder, relative to the project"
+        default=None,
+        description="folder or tar; source controller: relative to the project, host: absolute",
     )
     repo: str | None = Field(
         default=None,
@@ -38,6 +41,24 @@ class ModelSettings(Section):
     size_gb: float = Field(gt=0, description="size on disk, GB (10^9 bytes)")
     attention_heads: int | None = Field(
         default=None, ge=1, description="num_attention_heads; must divide by the ranks"
+    )
+    files: Strings = Field(default=MODEL_FILES, description="patterns of the files that are needed")
+    endpoint: str | None = Field(
+        default=None, pattern=r"^https?://", description="mirror of the hub; None: the hub itself"
+    )
+    fetch_on: Literal["all", "head"] = Field(
+        default="all",
+        description="all: each host fetches a part from the hub; head: it alone, peers copy",
+    )
+    fetch_workers: int = Field(default=8, ge=1, le=64, description="files at a time")
+    xet: bool = Field(default=True, description="Xet transfers, plain HTTP after a stall")
+    stall_s: int = Field(default=60, ge=1, description="no byte for so long is a stall, seconds")
+    share_port: Port = Field(default=6390, description="port that hosts lend the model on")
+    quantization: str | None = Field(
+        default=None, description="quant_method the route is made for, or none; None: any"
+    )
+    correct_config: bool = Field(
+        default=False, description="drop from config.json what misleads vLLM, keeping the original"
     )
 
     @property
@@ -65,6 +86,7 @@ class RaySettings(Section):
     object_store_gb: float = Field(
         default=1.0, gt=0, description="object store memory of a host, GB"
     )
+    sessions_kept: int = Field(default=5, ge=1, description="session folders with logs, the newest")
 
 
 class NcclSettings(Section):
@@ -110,6 +132,9 @@ class VllmSettings(Section):
     )
     load_timeout_s: int = Field(
         default=1800, ge=60, description="bound from start to first answer, seconds"
+    )
+    drain_timeout_s: int = Field(
+        default=60, ge=0, description="running requests may end within this before a stop, seconds"
     )
 
 

@@ -1,0 +1,239 @@
+"""Makes a folder hold a checkpoint, whole and verified, from the sources a request names.
+
+A run that was killed at any point is finished by the next: what is whole and verified is kept, a
+part is resumed, and one run at a time holds the folder's lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from glmstead.checkpoint.edits import correct
+from glmstead.checkpoint.hashing import DigestCache, digests_of
+from glmstead.checkpoint.hub_process import Hub, list_files
+from glmstead.checkpoint.hub_source import HubSource
+from glmstead.checkpoint.listing import (
+    STATE,
+    CheckpointError,
+    Entry,
+    Folder,
+    Listing,
+    read_json,
+    write_json,
+)
+from glmstead.checkpoint.local import Range, ranges
+from glmstead.checkpoint.peers import Peers
+from glmstead.checkpoint.progress import Progress, amount
+from glmstead.checkpoint.survey import Survey, tidy
+from glmstead.checkpoint.transfer import Sources, Transfer, written
+from glmstead.checkpoint.verify import complete, known_listing, verified
+
+_LOCK_S = 60.0
+_LISTING_S = 60.0
+
+
+def place(request: dict[str, Any]) -> Listing:
+    """Do what a request says (docs/model.md lists its keys); raises CheckpointError."""
+    folder = Folder(Path(request["root"]))
+    with _locked(folder) as handle:
+        hub = Hub(**request["hub"]) if request["hub"] else None
+        peers = Peers(request["peers"], request["origin"], request["stall_s"])
+        local = ranges(Path(request["local"])) if request["local"] else {}
+        listing = _listing(request, folder, hub, peers, local)
+        write_json(folder.listing, listing.document())
+        found, cache = verified(folder, listing, request["deep"])
+        for line in found.lines():
+            print(line, flush=True)
+        tidy(folder, found, cache)
+        _drop_foreign_parts(folder, listing, found)
+        _check_space(folder, listing, found, request["reserve_bytes"])
+        if found.missing:
+            folder.manifest.unlink(missing_ok=True)  # until all is there again
+            source = HubSource(hub, folder, (handle,)) if hub else None
+            mine = _mine(listing, request["part"])
+            sources = Sources(source, local, peers, mine, request["streams"])
+            Transfer(folder, listing, cache, sources).run(found.missing)
+        peers.stop()
+        return _finish(request, folder, listing, cache)
+
+
+def _finish(
+    request: dict[str, Any], folder: Folder, listing: Listing, cache: DigestCache
+) -> Listing:
+    """Correct if asked, write the manifest, and drop what is not needed any more."""
+    if request["correct"]:
+        for line in correct(folder):
+            print(line, flush=True)
+        cache.fill(["config.json"])
+    copy = Path(request["copy"]) if request["copy"] else None
+    manifest = complete(folder, listing, cache, copy)
+    for leftover in ("parts", "hub"):
+        shutil.rmtree(folder.root / STATE / leftover, ignore_errors=True)
+    (folder.root / STATE / "busy.json").unlink(missing_ok=True)
+    return manifest
+
+
+def _listing(
+    request: dict[str, Any],
+    folder: Folder,
+    hub: Hub | None,
+    peers: Peers,
+    local: dict[str, Range],
+) -> Listing:
+    """Return what is wanted: as given, noted before, or told by the source or a peer."""
+    if request["listing"]:
+        return Listing.of(request["listing"])
+    known = known_listing(folder)
+    if known is not None and known.origin == request["origin"]:
+        return known
+    if local:
+        return _of_local(request, local)
+    if hub is not None and request["part"] is not None:
+        try:
+            return _of_hub(request, hub, folder)
+        except CheckpointError:
+            found = peers.listing()
+            if found is None:
+                raise
+            return found
+    return _of_peers(request, hub, folder, peers)
+
+
+def _of_peers(request: dict[str, Any], hub: Hub | None, folder: Folder, peers: Peers) -> Listing:
+    """Ask the peers until one knows: the host that asks the hub may be about to."""
+    deadline = time.monotonic() + _LISTING_S
+    while time.monotonic() < deadline:
+        found = peers.listing()
+        if found is not None:
+            return found
+        if not peers.working():
+            break
+        time.sleep(0.5)
+    if hub is None:
+        raise CheckpointError(f"{request['origin']}: neither here nor on any other host")
+    return _of_hub(request, hub, folder)
+
+
+def _of_hub(request: dict[str, Any], hub: Hub, folder: Folder) -> Listing:
+    found = list_files(hub, folder)
+    files = {name: found[name] for name in needed(found, request["files"])}
+    if not files:
+        raise CheckpointError(f"{hub.origin}: none of its files is asked for in model_files")
+    return Listing.of(Listing(hub.origin, files).document())
+
+
+def _of_local(request: dict[str, Any], local: dict[str, Range]) -> Listing:
+    """The manifest that came along, else what the files are now: then nobody vouches for them."""
+    brought = local.get(f"{STATE}/manifest.json")
+    if brought is not None and brought.path.name == "manifest.json":
+        document = read_json(brought.path)
+        if "files" in document:
+            files = Listing.of(document).files
+            return Listing(request["origin"], files)
+    found = {name: local[name] for name in needed(local, request["files"])}
+    progress = Progress("read source", sum(one.size for one in found.values()))
+    files = {name: _entry(one, progress) for name, one in found.items()}
+    progress.finish()
+    return Listing.of(Listing(request["origin"], files).document())
+
+
+def _entry(one: Range, progress: Progress) -> Entry:
+    digests = digests_of(one.path, progress.add, one.offset, one.size)
+    return Entry(one.size, sha256=digests["sha256"])
+
+
+def needed(names: Iterable[str], patterns: list[str]) -> list[str]:
+    """Return the names that some pattern asks for, none of our own notes among them."""
+    own = (name for name in names if not name.startswith(STATE))
+    return [name for name in own if any(fnmatch(name, one) for one in patterns)]
+
+
+def _mine(listing: Listing, part: list[int] | None) -> frozenset[str]:
+    """Return every n-th file of the listing, the i-th of n hosts' share; none without a share."""
+    if part is None:
+        return frozenset()
+    index, count = part
+    names = sorted(listing.files, key=lambda name: (-listing.files[name].size, name))
+    return frozenset(names[index::count])
+
+
+def _drop_foreign_parts(folder: Folder, listing: Listing, found: Survey) -> None:
+    wanted = {folder.part(listing.files[name]).name for name in found.missing}
+    parts = folder.root / STATE / "parts"
+    parts.mkdir(parents=True, exist_ok=True)
+    for part in parts.iterdir():
+        if part.name not in wanted:
+            part.unlink()
+
+
+def _check_space(folder: Folder, listing: Listing, found: Survey, reserve: int) -> None:
+    """Refuse before the first byte when the disk cannot hold what is missing and the reserve."""
+    entries = [listing.files[name] for name in found.missing]
+    lacking = sum(entry.size - written(folder.part(entry)) for entry in entries)
+    if lacking <= 0:
+        return
+    if _free(folder) < lacking + reserve:
+        for name in found.bad:  # kept only until replaced, and here that is too long
+            (folder.aside / name).unlink(missing_ok=True)
+    if _free(folder) < lacking + reserve:
+        kept = f", remove {folder.aside}" if folder.aside.exists() else ""
+        raise CheckpointError(
+            f"{folder.root}: {amount(lacking)} to fetch and {amount(reserve)} reserve, "
+            f"{amount(_free(folder))} free; fix: free space{kept}, or set model_root"
+        )
+
+
+def _free(folder: Folder) -> int:
+    status = os.statvfs(folder.root)
+    return status.f_bavail * status.f_frsize
+
+
+@contextmanager
+def _locked(folder: Folder) -> Iterator[int]:
+    """Hold the folder; a run whose controller is gone ends at its next line of progress."""
+    path = folder.root / STATE / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    deadline = time.monotonic() + _LOCK_S
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise CheckpointError(
+                        f"{folder.root}: another fetch runs; fix: wait for it, or end it"
+                    ) from None
+                time.sleep(0.2)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def request_of(text: str) -> dict[str, Any]:
+    """Return a request with what it leaves out."""
+    nothing: dict[str, Any] = {
+        "copy": None,
+        "correct": False,
+        "deep": False,
+        "files": ["*"],
+        "hub": None,
+        "listing": None,
+        "local": None,
+        "part": [0, 1],
+        "peers": [],
+        "reserve_bytes": 0,
+        "stall_s": 60,
+        "streams": 8,
+    }
+    return {**nothing, **json.loads(text)}

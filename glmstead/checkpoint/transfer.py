@@ -1,0 +1,261 @@
+"""Brings the missing files of a folder, from whoever has them: the hub, a local source, the peers.
+
+Every host fetches its own share from the hub and copies the rest from its peers as they get it. A
+host that is done early takes over what nobody is fetching, so a slow or dead one holds up nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import random
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from glmstead.checkpoint.hashing import DigestCache, digests_of, stat_of
+from glmstead.checkpoint.hub_source import HubSource
+from glmstead.checkpoint.listing import (
+    STATE,
+    CheckpointError,
+    Folder,
+    Listing,
+    write_json,
+    xet_part,
+)
+from glmstead.checkpoint.local import Range
+from glmstead.checkpoint.peers import Peers
+from glmstead.checkpoint.progress import Progress
+
+_TICK_S = 0.1
+_TRIES = 3  # of one file with a source that delivers, but wrongly
+_LONELY_S = 30.0  # without any source that moves
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where files may come from; ``mine`` are those this host shall fetch from the hub."""
+
+    hub: HubSource | None
+    local: dict[str, Range]
+    peers: Peers
+    mine: frozenset[str]
+    streams: int
+
+
+class Transfer:
+    """One run: a loop that hands out work to threads and to the hub's client."""
+
+    def __init__(
+        self, folder: Folder, listing: Listing, cache: DigestCache, sources: Sources
+    ) -> None:
+        self._folder, self._listing, self._cache, self._from = folder, listing, cache, sources
+        self._events: queue.Queue[Callable[[], None]] = queue.Queue()
+        self._pending: list[str] = []
+        self._flying: dict[str, str] = {}  # name -> where it comes from
+        self._failures: Counter[str] = Counter()
+        self._reached: dict[str, int] = {}
+        self._last_error = ""
+        self._fatal: CheckpointError | None = None
+        self._landed = 0
+
+    def run(self, missing: list[str]) -> None:
+        """Bring every missing file; raises CheckpointError when a source cannot be trusted."""
+        self._pending = list(missing)
+        total = sum(self._listing.files[name].size for name in missing)
+        progress = Progress("fetch", total)
+        self._pool = ThreadPoolExecutor(self._from.streams + (os.cpu_count() or 1))
+        try:
+            while self._pending or self._flying:
+                self._hand_out()
+                self._listen()
+                progress.add(self._landed + self._in_flight() - progress.done)
+                self._watch(progress)
+        finally:
+            if self._from.hub:
+                self._from.hub.stop()
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        progress.finish()
+
+    def _hand_out(self) -> None:
+        for name in [n for n in self._pending if self._is_whole(n)]:
+            self._start(name, "part")
+        local = [name for name in self._pending if name in self._from.local]
+        copies = [n for n, whence in self._flying.items() if whence != "hub"]
+        for name in local[: max(0, self._from.streams - len(copies))]:
+            self._start(name, "local", self._from.local[name].copy_to)
+        self._copy_from_peers()
+        self._ask_the_hub()
+
+    def _copy_from_peers(self) -> None:
+        peers = self._from.peers
+        wanted = sorted(self._pending, key=lambda name: random.random())
+        for name in wanted:
+            if sum(w != "hub" for w in self._flying.values()) >= self._from.streams:
+                return
+            entry = self._listing.files[name]
+            holders = peers.holders(entry.key)
+            if holders:
+                load = Counter(self._flying.values())
+                peer = min(holders, key=lambda address: (load[address], random.random()))
+                self._start(name, peer, _copier(peers, peer, self._listing, name))
+
+    def _ask_the_hub(self) -> None:
+        hub = self._from.hub
+        while hub and hub.free():
+            name = self._next_for_hub()
+            if name is None:
+                return
+            self._pending.remove(name)
+            self._flying[name] = "hub"
+            self._tell_busy()
+            entry = self._listing.files[name]
+            hub.get(name, entry, self._folder.part(entry), self._answered)
+
+    def _next_for_hub(self) -> str | None:
+        peers = self._from.peers
+        lonely = [n for n in self._pending if not peers.holders(self._listing.files[n].key)]
+        mine = [name for name in lonely if name in self._from.mine]
+        if mine:
+            return mine[0]
+        if lonely and (self._from.mine or not peers.working()):
+            busy = peers.busy()
+            return next((name for name in reversed(lonely) if name not in busy), None)
+        return None
+
+    def _answered(self, name: str, error: str | None) -> None:
+        self._events.put(lambda: self._arrived(name, "hub", error))
+
+    def _start(
+        self,
+        name: str,
+        whence: str,
+        copy: Callable[[Path, Callable[[int], None]], None] | None = None,
+    ) -> None:
+        self._pending.remove(name)
+        self._flying[name] = whence
+
+        def work() -> None:
+            error = None
+            try:
+                if copy:
+                    copy(self._folder.part(self._listing.files[name]), lambda read: None)
+            except OSError as problem:
+                error = str(problem)
+            self._events.put(lambda: self._arrived(name, whence, error))
+
+        self._pool.submit(work)
+
+    def _arrived(self, name: str, whence: str, error: str | None) -> None:
+        if self._flying.get(name) != whence:
+            return  # a client that was stopped meanwhile
+        if error is None:
+            self._pool.submit(self._check, name, whence)
+            return
+        if whence in self._from.peers.addresses:
+            self._from.peers.lost(whence)
+        self._again(name, f"{whence}: {error}", counts=whence == "hub")
+
+    def _check(self, name: str, whence: str) -> None:
+        """In a thread: hash a whole part and put it in place."""
+        try:
+            self._put_in_place(name, whence)
+        except OSError as error:
+            problem = CheckpointError(f"{self._folder.root / name}: {error}")
+            self._events.put(lambda: self._fail(problem))
+
+    def _fail(self, problem: CheckpointError) -> None:
+        self._fatal = problem
+
+    def _put_in_place(self, name: str, whence: str) -> None:
+        entry = self._listing.files[name]
+        part, path = self._folder.part(entry), self._folder.root / name
+        digests = digests_of(part) if part.exists() else {}
+        if not entry.matches(digests):
+            part.unlink(missing_ok=True)
+            self._events.put(lambda: self._again(name, f"{whence}: wrong content", counts=True))
+            return
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.chmod(0o644)
+        part.replace(path)
+        self._cache.put(name, digests, stat_of(path) or [])
+        (self._folder.aside / name).unlink(missing_ok=True)
+        self._events.put(lambda: self._landing(name))
+
+    def _landing(self, name: str) -> None:
+        del self._flying[name]
+        self._landed += self._listing.files[name].size
+        self._failures[name] = 0
+        self._tell_busy()
+
+    def _again(self, name: str, why: str, counts: bool) -> None:
+        self._flying.pop(name, None)
+        self._pending.insert(0, name)
+        self._last_error = f"{name}: {why}"
+        print(f"{self._last_error}; again", flush=True)
+        reached = self._part_size(name)
+        if reached > self._reached.get(name, 0):
+            self._failures[name] = 0  # cut off, but further than before
+        self._reached[name] = reached
+        self._failures[name] += counts
+        if self._failures[name] >= _TRIES:
+            fix = "check model_endpoint and model_revision, or set model_xet to False"
+            self._fatal = CheckpointError(f"{name}: {why}, {_TRIES} times; fix: {fix}")
+
+    def _listen(self) -> None:
+        try:
+            self._events.get(timeout=_TICK_S)()
+            while True:
+                self._events.get_nowait()()
+        except queue.Empty:
+            pass
+        if self._fatal:
+            raise self._fatal
+
+    def _watch(self, progress: Progress) -> None:
+        hub = self._from.hub
+        if hub:
+            stalled = hub.stalled(self._in_flight("hub"))
+            for name in [n for n, whence in self._flying.items() if whence == "hub" and stalled]:
+                self._again(name, stalled, counts=False)
+        if not self._flying and self._pending and progress.idle_s() > _LONELY_S:
+            last = f"; last: {self._last_error}" if self._last_error else ""
+            raise CheckpointError(
+                f"{self._pending[0]}: no source has it{last}; fix: look at the other hosts, or "
+                "set model_fetch_on to all"
+            )
+
+    def _is_whole(self, name: str) -> bool:
+        return self._part_size(name) == self._listing.files[name].size
+
+    def _in_flight(self, whence: str = "") -> int:
+        names = [n for n, source in self._flying.items() if whence in ("", source)]
+        parts = [self._folder.part(self._listing.files[name]) for name in names]
+        return sum(written(part) for part in parts)
+
+    def _part_size(self, name: str) -> int:
+        stat = stat_of(self._folder.part(self._listing.files[name]))
+        return stat[0] if stat else -1
+
+    def _tell_busy(self) -> None:
+        names = [name for name, whence in self._flying.items() if whence == "hub"]
+        write_json(self._folder.root / STATE / "busy.json", {"names": names})
+
+
+def written(part: Path) -> int:
+    """Return bytes of a part; Xet writes into one of its own, in no order, so blocks count."""
+    stat, count = stat_of(part), 0
+    with suppress(OSError):
+        count = xet_part(part).stat().st_blocks * 512
+    return count + (stat[0] if stat else 0)
+
+
+def _copier(
+    peers: Peers, address: str, listing: Listing, name: str
+) -> Callable[[Path, Callable[[int], None]], None]:
+    return lambda part, count: peers.copy(address, listing.files[name], part, count)

@@ -1,0 +1,197 @@
+"""Fetches with the real client from a hub that fails in every known way."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from glmstead.checkpoint.listing import read_json
+from tests.checkpoint.conftest import Host, contents
+from tests.checkpoint.hub_server import Fault, Hub
+
+COMMIT, LATER = "a" * 40, "b" * 40
+SHARD = "model-00002-of-00004.safetensors"
+SIZE = 200_000
+
+
+@pytest.fixture
+def files() -> dict[str, bytes]:
+    return contents(4, SIZE)
+
+
+@pytest.fixture
+def hub(files: dict[str, bytes]) -> Iterator[Hub]:
+    server = Hub({COMMIT: files})
+    yield server
+    server.shutdown()
+
+
+def test_a_checkpoint_is_fetched_verified_and_left_alone(
+    host: Host, hub: Hub, files: dict[str, bytes]
+) -> None:
+    first = host.place(host.request(hub, COMMIT))
+    sent = hub.total
+    second = host.place(host.request(None, COMMIT))
+
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.splitlines()[-1] == f"owner/model@{COMMIT}: 6 files, 800 kB, verified"
+    assert host.holds(files)
+    assert sent == sum(len(content) for content in files.values())
+    assert second.returncode == 0, second.stderr
+    assert hub.total == sent
+    assert sorted(path.name for path in (host.folder.root / ".glmstead").iterdir()) == [
+        *("listing.json", "lock", "manifest.json", "verified.json")
+    ]
+    assert os.system(f"sha256sum --check --quiet {host.folder.root.parent}/model.sha256") == 0
+
+
+def test_only_what_the_route_needs_is_fetched(host: Host, hub: Hub) -> None:
+    hub.revisions[COMMIT]["README.md"] = b"long"
+    hub.revisions[COMMIT]["original/model.pth"] = b"x" * 9
+    host.place(host.request(hub, COMMIT, files=["*.safetensors", "*.json"]))
+
+    assert not (host.folder.root / "README.md").exists()
+    assert not (host.folder.root / "original").exists()
+    assert hub.sent["README.md"] == 0
+
+
+LARGE = 24_000_000  # the client writes every 10,485,760 bytes: what it has beyond comes again
+
+
+@pytest.mark.parametrize(
+    ("faults", "sent"),
+    [
+        ([Fault("busy"), Fault("busy")], LARGE),
+        (
+            [Fault("cut", 22_000_000), Fault("cut", 1_000_000)],
+            LARGE + 22_000_000 - 20_971_520 + 1_000_000,
+        ),
+        ([Fault("stall", 22_000_000)], LARGE + 22_000_000 - 20_971_520),
+        ([Fault("wrong")], 2 * LARGE),
+    ],
+    ids=["asked to wait", "cut twice", "stalled", "wrong bytes of the right size"],
+)
+def test_a_bad_download_is_mended_at_the_least_cost(
+    host: Host, hub: Hub, files: dict[str, bytes], faults: list[Fault], sent: int
+) -> None:
+    hub.revisions[COMMIT] = {**files, SHARD: bytes(range(240)) * (LARGE // 240)}
+    hub.faults[SHARD] = faults
+    request = host.request(hub, COMMIT)
+    request["hub"]["stall_s"] = 4
+    run = host.place(request)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert host.holds(hub.revisions[COMMIT])
+    assert hub.sent[SHARD] == sent
+    assert hub.sent["model-00001-of-00004.safetensors"] == SIZE
+
+
+def test_wrong_bytes_every_time_are_refused(host: Host, hub: Hub) -> None:
+    hub.faults[SHARD] = [Fault("wrong")] * 5
+    run = host.place(host.request(hub, COMMIT))
+
+    assert run.returncode == 1
+    assert run.stderr == (
+        f"{SHARD}: hub: wrong content, 3 times; "
+        "fix: check model_endpoint and model_revision, or set model_xet to False\n"
+    )
+    assert not (host.folder.root / SHARD).exists()
+    assert not host.folder.manifest.exists()
+
+
+def test_a_silent_xet_store_is_left_for_plain_http(
+    host: Host, hub: Hub, files: dict[str, bytes]
+) -> None:
+    hub.xet = True
+    request = host.request(hub, COMMIT)
+    request["hub"] |= {"xet": True, "stall_s": 3}
+    run = host.place(request)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "no bytes for 3 s with Xet; plain HTTP from here on" in run.stdout
+    assert host.holds(files)
+
+
+def test_a_hub_that_is_silent_for_ever_is_given_up_with_a_line(host: Host, hub: Hub) -> None:
+    for name in hub.revisions[COMMIT]:
+        hub.faults[name] = [Fault("stall", after=0)] * 40
+    request = host.request(hub, COMMIT)
+    request["hub"]["stall_s"] = 1
+    run = host.place(request)
+
+    assert run.returncode == 1
+    assert "restarts; fix: check the network and model_endpoint" in run.stderr
+
+
+def test_another_revision_fetches_only_what_changed(
+    host: Host, hub: Hub, files: dict[str, bytes]
+) -> None:
+    host.place(host.request(hub, COMMIT))
+    changed = {**files, SHARD: b"new" * 5000}
+    hub.revisions[LATER] = changed
+    hub.sent.clear()
+    run = host.place(host.request(hub, LATER))
+
+    assert run.returncode == 0, run.stderr
+    assert dict(hub.sent) == {SHARD: 15_000}
+    assert host.holds(changed)
+    assert read_json(host.folder.manifest)["origin"] == f"owner/model@{LATER}"
+
+
+def test_damage_is_set_aside_and_fetched_alone(
+    host: Host, hub: Hub, files: dict[str, bytes]
+) -> None:
+    host.place(host.request(hub, COMMIT))
+    hub.sent.clear()
+    (host.folder.root / SHARD).write_bytes(b"x" * SIZE)
+    (host.folder.root / "model-00003-of-00004.safetensors").rename(host.folder.root / "a.bin")
+    run = host.place(host.request(hub, COMMIT))
+
+    assert f"{SHARD}: wrong content" in run.stdout
+    assert "a.bin: is model-00003-of-00004.safetensors, renamed" in run.stdout
+    assert dict(hub.sent) == {SHARD: SIZE}
+    assert host.holds(files)
+    assert list(host.folder.aside.iterdir()) == []
+
+
+def test_a_full_disk_is_told_before_the_first_byte(host: Host, hub: Hub) -> None:
+    run = host.place(host.request(hub, COMMIT, reserve_bytes=10**18))
+
+    assert run.returncode == 1
+    assert "800 kB to fetch and 1000000000.0 GB reserve" in run.stderr
+    assert run.stderr.strip().endswith("fix: free space, or set model_root")
+    assert hub.total == 0
+
+
+def test_the_token_comes_from_its_file_and_is_shown_nowhere(
+    host: Host, hub: Hub, files: dict[str, bytes]
+) -> None:
+    hub.token = "hf_verysecret"
+    secret = host.folder.root.parent / "token"
+    request = host.request(hub, COMMIT)
+    without = host.place(request)
+    secret.write_text("hf_verysecret\n")
+    request["hub"]["token_file"] = str(secret)
+    process = host.start(request)
+    seen = ""
+    while process.poll() is None:
+        seen += os.popen("ps -eo args").read()
+        time.sleep(0.05)
+    output, errors = process.communicate()
+
+    assert without.returncode == 1
+    assert "GatedRepoError" in without.stderr
+    assert process.returncode == 0, errors
+    assert "glmstead.checkpoint.hub" in seen
+    assert "hf_verysecret" not in seen + output + errors + json.dumps(request)
+    assert host.holds(files)
+
+
+def test_an_unknown_revision_is_told_in_one_line(host: Host, hub: Hub) -> None:
+    run = host.place(host.request(hub, LATER))
+
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"owner/model@{LATER}: RevisionNotFoundError: 404")
+    assert run.stderr.count("\n") == 1

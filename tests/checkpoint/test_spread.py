@@ -1,0 +1,134 @@
+"""Several hosts: each byte leaves the hub once, the rest is copied, and a dead host holds up none."""
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from glmstead.checkpoint.listing import read_json
+from tests.checkpoint.conftest import Host, contents
+from tests.checkpoint.hub_server import Hub
+from tests.checkpoint.test_kill import kill_at, stocked
+
+COMMIT = "a" * 40
+FILES = contents(9, 300_000)
+TOTAL = sum(len(content) for content in FILES.values())
+Hosts = Callable[[int], list[Host]]
+Lend = Callable[..., str]
+
+
+def run_all(hosts: list[Host], requests: list[dict[str, object]]) -> list[int]:
+    processes = [host.start(request) for host, request in zip(hosts, requests, strict=True)]
+    ends = []
+    for process in processes:
+        output, errors = process.communicate(timeout=120)
+        ends.append(process.returncode)
+        print(output, errors)
+    return ends
+
+
+@pytest.mark.parametrize("fetch_on", ["all", "head"])
+def test_three_hosts_take_each_file_from_the_hub_once(
+    fetch_on: str, hosts: Hosts, lend: Lend
+) -> None:
+    hub = Hub({COMMIT: FILES})
+    hub.bytes_per_s = 400_000
+    three = hosts(3)
+    ports = [lend(host) for host in three]
+    parts = [[0, 3], [1, 3], [2, 3]] if fetch_on == "all" else [[0, 1], None, None]
+    requests = [
+        host.request(hub, COMMIT, part=part, peers=[p for p in ports if p != port])
+        for host, port, part in zip(three, ports, parts, strict=True)
+    ]
+    ends = run_all(three, requests)
+
+    assert ends == [0, 0, 0]
+    assert all(host.holds(FILES) for host in three)
+    assert len({host.folder.manifest.read_text() for host in three}) == 1
+    assert hub.total <= TOTAL * 1.25  # two hosts may both take over the same last file
+
+
+def test_who_has_it_serves_the_others_and_the_hub_is_not_asked(hosts: Hosts, lend: Lend) -> None:
+    first, second, third = hosts(3)
+    stocked(first, FILES)
+    ports = [lend(host) for host in (first, second, third)]
+    requests = [
+        host.request(None, COMMIT, origin="folder", part=None, peers=[p for p in ports if p != own])
+        for host, own in ((second, ports[1]), (third, ports[2]))
+    ]
+
+    assert run_all([second, third], requests) == [0, 0]
+    assert second.holds(FILES)
+    assert third.holds(FILES)
+
+
+def test_a_source_that_dies_is_replaced(hosts: Hosts, lend: Lend, lenders: list[object]) -> None:
+    first, second, third = hosts(3)
+    for host in (first, second):
+        stocked(host, FILES)
+    ports = [lend(first), lend(second)]
+    request = third.request(None, COMMIT, origin="folder", part=None, peers=ports, streams=1)
+    process = third.start(request)
+    while not list(third.folder.root.glob("*.safetensors")) and process.poll() is None:
+        pass
+    lender = lenders[0]
+    assert isinstance(lender, subprocess.Popen)
+    kill_at(lender, 0)
+    output, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 0, output + errors
+    assert third.holds(FILES)
+
+
+def test_a_fetching_host_that_dies_is_replaced_by_the_hub(hosts: Hosts, lend: Lend) -> None:
+    hub = Hub({COMMIT: FILES})
+    hub.bytes_per_s = 200_000
+    head, worker = hosts(2)
+    ports = [lend(head), lend(worker)]
+    fetching = head.start(head.request(hub, COMMIT, part=[0, 1], peers=[ports[1]]))
+    waiting = worker.start(worker.request(hub, COMMIT, part=None, peers=[ports[0]]))
+    while not list(worker.folder.root.glob("*.safetensors")) and waiting.poll() is None:
+        pass
+    kill_at(fetching, 0)
+    hub.bytes_per_s = None
+    output, errors = waiting.communicate(timeout=60)
+
+    assert waiting.returncode == 0, output + errors
+    assert worker.holds(FILES)
+
+
+def test_a_host_with_no_source_says_so(host: Host) -> None:
+    request = host.request(None, COMMIT, origin="folder", part=None, peers=["127.0.0.1:9"])
+    run = host.place(request)
+
+    assert run.returncode == 1
+    assert run.stderr == "folder: neither here nor on any other host\n"
+
+
+def test_a_stranger_gets_nothing(host: Host, lend: Lend) -> None:
+    stocked(host, FILES)
+    port = lend(host, allow="10.9.9.9")
+    answer = subprocess.run(
+        ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", f"http://{port}/listing"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert answer.stdout == "403"
+
+
+def test_a_corrected_config_is_lent_as_it_was_delivered(hosts: Hosts, lend: Lend) -> None:
+    first, second = hosts(2)
+    stale = {**FILES, "config.json": b'{"n_routed_experts": 168, "num_experts": 256}'}
+    stocked(first, stale)
+    again = first.request(None, COMMIT, origin="folder", correct=True)
+    assert first.place(again).returncode == 0
+    run = second.place(
+        second.request(None, COMMIT, origin="folder", part=None, peers=[lend(first)], correct=True)
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert "dropped num_experts: 256 contradicts n_routed_experts 168" in run.stdout
+    assert read_json(second.folder.root / "config.json") == {"n_routed_experts": 168}
+    assert first.folder.manifest.read_text() == second.folder.manifest.read_text()
