@@ -14,14 +14,13 @@ THROUGH = ("both", "gateway", "direct")
 
 
 @dataclass(frozen=True)
-class Live:
-    """A deployed endpoint: what was declared, and what its host says (``state`` has the key)."""
+class Declared:
+    """An endpoint as an inventory declares it: settings and host of the gateway."""
 
     settings: Settings
     cluster: Cluster
     name: str
     data: dict[str, Any]
-    state: dict[str, Any]
 
     @property
     def url(self) -> str | None:
@@ -33,12 +32,36 @@ class Live:
         return f"http://{'127.0.0.1' if host == '@local' else host}:{gateway.port}"
 
 
+@dataclass(frozen=True)
+class Live(Declared):
+    """A deployed endpoint: also what its host says (``state`` holds the key)."""
+
+    state: dict[str, Any]
+
+
+def declared(path: Path) -> Declared:
+    """Read an inventory, contacting no host; raises Refusal."""
+    settings, cluster, host = _read(path)
+    return Declared(settings, cluster, host.name, dict(host.data.dict()))
+
+
 def live(path: Path) -> Live:
     """Ask the gateway's host of an inventory; raises Refusal."""
-    # Imported here: they load pyinfra, which patches sockets and takes a second.
-    from glmstead import inventory as inventories
     from glmstead.commands.ask_one import fact_of
     from glmstead.facts.endpoint import EndpointState
+
+    settings, cluster, host = _read(path)
+    state = fact_of(host.inventory, host.name, EndpointState, settings=settings)
+    if state is None:
+        raise Refusal(f"{host.name}: no answer over SSH; fix: check the host and its connection")
+    if state["key"] is None:
+        raise Refusal(f"{host.name}: no gateway key on it; fix: glmstead deploy {path}")
+    return Live(settings, cluster, host.name, dict(host.data.dict()), state)
+
+
+def _read(path: Path) -> tuple[Settings, Cluster, Any]:
+    # Imported here: they load pyinfra, which patches sockets and takes a second.
+    from glmstead import inventory as inventories
     from glmstead.settings import cluster_of
 
     try:
@@ -49,13 +72,7 @@ def live(path: Path) -> Live:
         raise Refusal(str(error)) from error
     cluster = cluster_of(loaded)
     name = cluster.gateway.name
-    state = fact_of(loaded, name, EndpointState, settings=settings[name])
-    if state is None:
-        raise Refusal(f"{name}: no answer over SSH; fix: check the host and its connection data")
-    if state["key"] is None:
-        raise Refusal(f"{name}: no gateway key on it; fix: glmstead deploy {path}")
-    data = dict(loaded.get_host(name).data.dict())
-    return Live(settings[name], cluster, name, data, state)
+    return settings[name], cluster, loaded.get_host(name)
 
 
 @contextmanager
