@@ -44,6 +44,20 @@ class Deployed:
         assert done.returncode == 0, f"{host}: {command}: {done.stderr}"
         return done.stdout.strip()
 
+    def send(self, host: str, folder: Path, target: str) -> None:
+        """Copy a folder to a host, readable by everybody."""
+        words = ["tar", "--create", "--directory", str(folder), "."]
+        content = subprocess.run(words, capture_output=True, check=True).stdout
+        unpack = f"rm -rf {target} && mkdir -p {target} && tar -x -C {target} --no-same-owner"
+        done = subprocess.run(
+            [Path(sys.executable).parent / "glmstead", "lab", "ssh", host, unpack],
+            env=self.env,
+            input=content,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
     def deploy(self, inventory: Path = INVENTORY) -> dict[str, list[str]]:
         """Deploy as a user does; ``{operation: hosts it changed}`` of those that changed any."""
         done = self.run("pyinfra", "-y", "--json", inventory, "deploy.py", timeout_s=900)
@@ -77,4 +91,4 @@ def deployed() -> Iterator[Deployed]:
         lab.demo.append(demo.stdout)
         yield lab
     finally:
-        lab.run("glmstead", "lab", "down", timeout_s=120)
+        lab.run("glmstead", "lab", "down", timeout_s=600)
