@@ -13,7 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fit": ("glmstead.commands.fit:fit", "Say whether the model fits, contacting no host."),
     "validate": ("glmstead.commands.validate:validate", "Ask the live endpoint what is known."),
     "clients": ("glmstead.commands.clients:clients", "Print settings for the clients people use."),
-    "bench": ("glmstead.commands.not_built:bench", "(not built yet) Measure the live endpoint."),
+    "bench": ("glmstead.commands.bench:bench", "Measure the live endpoint."),
     "recover": ("glmstead.commands.not_built:recover", "(not built yet) Restart the cluster."),
 }
 

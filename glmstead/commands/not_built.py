@@ -13,5 +13,4 @@ def _not_built(name: str) -> click.Command:
     return command
 
 
-bench = _not_built("bench")
 recover = _not_built("recover")

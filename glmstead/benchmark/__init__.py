@@ -1,0 +1,1 @@
+"""Speed of the endpoint: what is measured, how two measurements compare, how they are drawn."""
