@@ -127,7 +127,7 @@ def body_of(
     body: dict[str, Any] = {
         "model": f"{model}-thinking" if question.thinks else model,
         "messages": [{"role": "user", "content": question.text}],
-        "max_tokens": 4096 if question.thinks else max_tokens,
+        "max_tokens": 2048 if question.thinks else max_tokens,
         "temperature": 0,
         "stream": stream,
     }

@@ -74,7 +74,7 @@ def asked(url: str) -> dict[str, dict[str, Any]]:
     """The verdicts of the quick profile, by question."""
     endpoint = {"name": "direct", "url": url, "model": "glm-5.2"}
     request = {"endpoints": [endpoint], "profile": "quick", "context": 8192, "longest": None}
-    request |= {"at_once": 4, "long_lines": 12, "seed": 1, "timeout_s": 120}
+    request |= {"at_once": 4, "long_lines": 12, "seed": 1, "timeout_s": 30}
     done = subprocess.run(
         [sys.executable, "-m", "glmstead.answers.session"],
         input=json.dumps(request),
