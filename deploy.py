@@ -9,7 +9,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # tasks/, from whateve
 
 from glmstead.fit.plan import refuse_misfit
 from glmstead.settings import cluster_of, settings_for
-from tasks import base, engine, gateway, model, patches, preflight, ray, smoke, vllm
+from tasks import (
+    base,
+    cuda,
+    driver,
+    engine,
+    gateway,
+    model,
+    nccl,
+    patches,
+    preflight,
+    ray,
+    smoke,
+    vllm,
+)
 
 cluster = cluster_of(inventory)
 settings = settings_for(host)
@@ -17,11 +30,15 @@ refuse_misfit(settings, cluster)
 
 preflight.check_host(settings, cluster)
 base.prepare_host(settings)
+driver.drive_gpus(settings, cluster)
 engine.install_engine(settings, cluster)
+cuda.install_compiler(settings, cluster)
 patches.patch_engine(settings, cluster)
 model.place_model(settings, cluster)
 gateway.install_gateway(settings)
 ray.configure_node(settings, cluster)
+cuda.check_compiler(settings)
+nccl.measure_nccl(settings, cluster)
 vllm.configure_server(settings, cluster)
 gateway.configure_gateway(settings)
 gateway.configure_gate(settings)

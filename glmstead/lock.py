@@ -17,6 +17,11 @@ def lock_path(name: str) -> Path:
     return LOCKS / f"{name}.txt"
 
 
+def lock_text(name: str | None) -> str:
+    """Text of the lock ``name``; empty for a route that has none."""
+    return lock_path(name).read_text(encoding="utf-8") if name else ""
+
+
 def pins(text: str, python: str) -> dict[str, str]:
     """``{canonical name: version}`` of the lines that hold on Linux with Python ``python``."""
     environment = {

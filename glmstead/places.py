@@ -16,6 +16,8 @@ GATEWAY_FRONT = f"{CONFIG}/front.json"
 GATE_CONFIG = f"{CONFIG}/gate.json"
 CUDA_HOME = "/opt/glmstead/cuda"
 NCCL_ENV = f"{CONFIG}/nccl.env"
+NCCL_VERDICT = f"{CONFIG}/nccl.json"
+NCCL_TRIALS = "/var/lib/glmstead/nccl"
 TOOLCHAIN = f"{CONFIG}/toolchain.json"
 UNITS = "/etc/systemd/system"
 

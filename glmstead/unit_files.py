@@ -18,4 +18,5 @@ def unit_file(unit: str, inputs: list[str], **values: Any) -> list[ManagedFile]:
 
 def engine_inputs(settings: Settings) -> list[str]:
     """What Ray and vLLM both depend on: environment, installed lock, patched sources."""
-    return [places.ENGINE_ENV, f"{settings.engine.root}/glmstead.lock", places.PATCHES]
+    inputs = [places.ENGINE_ENV, f"{settings.engine.root}/glmstead.lock", places.PATCHES]
+    return [*inputs, *([places.NCCL_ENV] if settings.gpu.count else [])]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pyinfra.api import Config
+from pyinfra.api import Config, FactBase
 from pyinfra.api.connect import connect_all, disconnect_all
 from pyinfra.api.exceptions import PyinfraError
 from pyinfra.api.facts import get_fact
@@ -13,7 +13,11 @@ from pyinfra.context import ctx_config, ctx_host, ctx_inventory, ctx_state
 from glmstead.facts.status import HostStatus
 
 
-def answers(inventory: Inventory, questions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def answers(
+    inventory: Inventory,
+    questions: dict[str, dict[str, Any]],
+    fact: type[FactBase[Any]] = HostStatus,
+) -> dict[str, Any]:
     """Return host -> answer, without the hosts that could not be reached or asked."""
     state = State(inventory, Config())
     found: dict[str, Any] = {}
@@ -21,7 +25,7 @@ def answers(inventory: Inventory, questions: dict[str, dict[str, Any]]) -> dict[
         connect_all(state)
         try:
             asked = {
-                host: state.pool.spawn(_ask, state, host, questions[host.name])
+                host: state.pool.spawn(_ask, state, host, fact, questions[host.name])
                 for host in state.inventory.iter_activated_hosts()
             }
             for host, greenlet in asked.items():
@@ -33,9 +37,9 @@ def answers(inventory: Inventory, questions: dict[str, dict[str, Any]]) -> dict[
     return found
 
 
-def _ask(state: State, host: Any, question: dict[str, Any]) -> Any:
+def _ask(state: State, host: Any, fact: type[FactBase[Any]], question: dict[str, Any]) -> Any:
     try:
         with ctx_host.use(host):
-            return get_fact(state, host, HostStatus, kwargs=question, apply_failed_hosts=False)
+            return get_fact(state, host, fact, kwargs=question, apply_failed_hosts=False)
     except PyinfraError:
         return None

@@ -1,22 +1,35 @@
 """The driver: the module in the kernel, the modules on disk, the packages."""
 
 import re
+from fnmatch import fnmatchcase
 
 LIBRARIES = re.compile(
     r"^(libnvidia-compute(-\d+(-server)?)?|libcuda1|libnvidia-ml1|libnvidia-common(-\d+(-server)?)?"
     r"|nvidia-utils(-\d+(-server)?)?|nvidia-driver-cuda)$"
 )
-DRIVER = re.compile(
-    r"^(nvidia-(open|driver|kernel|dkms|headless|utils|compute|firmware|settings|modprobe"
-    r"|persistenced|fabricmanager|imex|smi|vulkan|egl|opencl|xconfig|suspend|alternative|legacy)"
-    r"|libnvidia-|libnv|libcuda1$|cuda-drivers|firmware-nvidia|xserver-xorg-video-nvidia"
-    r"|linux-(modules|objects|signatures)-nvidia)"
+# All of the driver under the names of NVIDIA, Debian and Ubuntu, and nothing that shares their
+# prefix with a version of its own (libnvidia-container, libnvidia-egl-wayland, nvidia-cuda-*).
+DRIVER_GLOBS = (
+    *("cuda-drivers*", "firmware-nvidia*", "libcuda1", "libcudadebugger1", "libnvcuvid1"),
+    *("libnvidia-allocator*", "libnvidia-api*", "libnvidia-cfg*", "libnvidia-common*"),
+    *("libnvidia-compute*", "libnvidia-decode*", "libnvidia-eglcore*", "libnvidia-encode*"),
+    *("libnvidia-extra*", "libnvidia-fbc*", "libnvidia-gl*", "libnvidia-gpucomp*"),
+    *("libnvidia-ml*", "libnvidia-ngx*", "libnvidia-nscq*", "libnvidia-nvvm*"),
+    *("libnvidia-opticalflow*", "libnvidia-pkcs11*", "libnvidia-present*"),
+    *("libnvidia-ptxjitcompiler*", "libnvidia-rtcore*", "libnvidia-sandboxutils*", "libnvsdm*"),
+    *("nvidia-alternative*", "nvidia-compute-utils*", "nvidia-dkms*", "nvidia-driver*"),
+    *("nvidia-fabricmanager*", "nvidia-firmware*", "nvidia-headless*", "nvidia-imex*"),
+    *("nvidia-kernel-*", "nvidia-legacy*", "nvidia-libopencl*", "nvidia-modprobe*"),
+    *("nvidia-open*", "nvidia-opencl*", "nvidia-persistenced*", "nvidia-settings*"),
+    *("nvidia-smi*", "nvidia-suspend*", "nvidia-utils*", "nvidia-vdpau*", "nvidia-vulkan*"),
+    *("nvidia-xconfig*", "xserver-xorg-video-nvidia*"),
 )
-KERNEL = re.compile(
-    r"^linux-(image|headers|modules|modules-extra)-|^linux-(generic|gcp|aws|azure|virtual)"
+# linux-modules-nvidia and its like are Ubuntu's signed modules: versioned as the kernel.
+KERNEL_GLOBS = (
+    *("linux-image-*", "linux-headers-*", "linux-modules-*", "linux-objects-nvidia*"),
+    *("linux-signatures-nvidia*", "linux-generic*", "linux-virtual*", "linux-gcp*", "linux-aws*"),
+    "linux-azure*",
 )
-# Share the prefix, but come with another product and other versions.
-_OTHER = re.compile(r"^(libnvidia-container|nvidia-container|libnvidia-egl|nvidia-cuda-)")
 
 
 def upstream(version: str) -> str:
@@ -26,12 +39,17 @@ def upstream(version: str) -> str:
 
 def is_driver_package(name: str) -> bool:
     """Whether a package is part of the driver, whatever distribution it comes from."""
-    return bool(DRIVER.match(name)) and not _OTHER.match(name)
+    return any(fnmatchcase(name, glob) for glob in DRIVER_GLOBS)
+
+
+def is_kernel_package(name: str) -> bool:
+    """Whether a package is a kernel, its headers or its modules."""
+    return any(fnmatchcase(name, glob) for glob in KERNEL_GLOBS)
 
 
 def is_protected(name: str) -> bool:
     """Whether an upgrade of this package can take the GPUs away."""
-    return is_driver_package(name) or bool(KERNEL.match(name))
+    return is_driver_package(name) or is_kernel_package(name)
 
 
 def packages(text: str) -> dict[str, str]:

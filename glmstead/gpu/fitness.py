@@ -10,6 +10,7 @@ from packaging.version import Version
 
 from glmstead.gpu import tables
 from glmstead.gpu.driver import is_driver_package, upstream
+from glmstead.gpu.packaging import driver_packages
 from glmstead.gpu.values import GpuHost
 from glmstead.settings import Settings
 
@@ -35,10 +36,11 @@ def after(found: GpuHost, settings: Settings) -> list[str]:
 
 
 def is_installed(found: GpuHost, settings: Settings) -> bool:
-    """Whether the packages are those of the declared version, and no others."""
-    wanted = settings.driver.version
-    ours = {upstream(v) for n, v in found.driver.packages.items() if is_driver_package(n)}
-    return wanted is not None and found.driver.libraries == (wanted,) and wanted in ours
+    """Whether the packages are those of the declared version, all of them and no others."""
+    driver, packages = settings.driver, found.driver.packages
+    versions = {upstream(v) for name, v in packages.items() if is_driver_package(name)}
+    wanted = driver_packages(driver, found.system) if driver.version else []
+    return versions == {driver.version} and all(name in packages for name in wanted)
 
 
 def _is_mended(found: GpuHost, settings: Settings) -> bool:
@@ -59,7 +61,7 @@ def _installable(found: GpuHost, settings: Settings) -> Iterator[str]:
     if found.system not in tables.REPOSITORIES and settings.driver.repository is None:
         yield f"no driver repository for {system}: set driver_repository, or use Debian or Ubuntu"
     if found.apt_broken:
-        yield f"apt is broken ({found.apt_broken}): repair it with apt-get --fix-broken install"
+        yield f"half-installed packages ({found.apt_broken}): run dpkg --configure --pending"
     if found.boot_free < BOOT_FREE:
         free = found.boot_free // 10**6
         yield f"{free} MB free in /boot, 300 needed for a new initramfs: remove old kernels"

@@ -99,10 +99,10 @@ def _toolchain(raw: dict[str, Any]) -> Toolchain:
     )
 
 
-def _broken(check: dict[str, Any] | None) -> str:
-    if check is None or check["status"] == "ok":
-        return ""
-    return " ".join((check["error"] or check["text"]).split())
+def _broken(audit: dict[str, Any]) -> str:
+    """What ``dpkg --audit`` complains about: a package a line behind a blank."""
+    rows = audit["text"].splitlines()
+    return ", ".join(line.split()[0] for line in rows if line.startswith(" ") and line.strip())
 
 
 def _lock(holder: dict[str, Any] | None) -> str:

@@ -166,7 +166,7 @@ def apt() -> "dict[str, Any]":
     return {
         "packages": asked("dpkg-query", "-W", f"-f={form}", *PACKAGES, keep="^.[iFUHW]"),
         "held": asked("apt-mark", "showhold"),
-        "check": asked("apt-get", "check", "-qq") if not pids else None,
+        "check": asked("dpkg", "--audit"),
         "lock": {"pid": pids[0], "process": name} if pids else None,
     }
 

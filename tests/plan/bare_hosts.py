@@ -22,7 +22,11 @@ _ABSENT_UNIT = {
     "stale": [],
 }
 _REFUSAL = re.compile(r"^(.*) >&2; exit 1$", re.DOTALL)
-_FACTS = {"uname -s": "Linux", "command -v useradd": "/usr/sbin/useradd"}
+_FACTS = {
+    "; else echo null; fi": "null",
+    "uname -s": "Linux",
+    "command -v useradd": "/usr/sbin/useradd",
+}
 
 
 def install() -> None:
@@ -100,9 +104,19 @@ def _gpu(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     return {**raw, "network": network, **state.get("gpu", {})}
 
 
+def _nothing_moves(request: None, state: dict[str, Any]) -> dict[str, Any]:
+    return {"dist_upgrade": [], "unattended": [], "error": ""}
+
+
+def _no_compiler(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    return {"wrong": ["/opt/glmstead/cuda/bin"], "error": ""}
+
+
 _PROBES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "Says what a deploy must know of a host": _host,
     "Says what a GPU host is": _gpu,
+    "Says which packages the next upgrades": _nothing_moves,
+    "Says what a folder lacks": _no_compiler,
     "Says what systemd knows of units": _units,
     "Says what a virtual environment holds": _environment,
     "Says what lies in a checkpoint": _model,

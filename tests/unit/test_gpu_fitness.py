@@ -324,11 +324,15 @@ UNINSTALLABLE: dict[str, tuple[Raw, list[str]]] = {
         ["12 MB free in /boot, 300 needed for a new initramfs: remove old kernels"],
     ),
     "broken packages": (
-        {"apt": {**BARE_APT, "check": broken("E: Unmet dependencies. nvidia-dkms-570")}},
-        [
-            "apt is broken (E: Unmet dependencies. nvidia-dkms-570): repair it with apt-get "
-            "--fix-broken install"
-        ],
+        {
+            "apt": {
+                **BARE_APT,
+                "check": ok(
+                    "The following packages are only half configured:\n nvidia-dkms-570  NVIDIA DKMS package\n\n"
+                ),
+            }
+        },
+        ["half-installed packages (nvidia-dkms-570): run dpkg --configure --pending"],
     ),
     "an unknown distribution": (
         {"os": "ID=fedora\nVERSION_ID=42\n"},

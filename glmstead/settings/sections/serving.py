@@ -96,6 +96,10 @@ class NcclSettings(Section):
     socket_interfaces: Interfaces = Field(
         default=(), description="NCCL's interfaces; empty: cluster_interface"
     )
+    trial_limit_s: int = Field(
+        default=90, ge=10, description="bound on one way to talk that is tried, seconds"
+    )
+    trial_port: Port = Field(default=29600, description="first port of the trials, 40 of them")
 
 
 class VllmSettings(Section):

@@ -1,0 +1,23 @@
+"""NVIDIA's driver: installed where the route says so, protected and proved on every GPU host."""
+
+from pyinfra.api import deploy
+
+from glmstead.operations import driver, gpu_host, reboot
+from glmstead.settings import Cluster, Settings
+
+
+@deploy("Driver")
+def drive_gpus(settings: Settings, cluster: Cluster) -> None:
+    if settings.driver.source == "none":
+        return
+    if settings.driver.source == "apt":
+        version = settings.driver.version
+        driver.repository(name="Driver repository", settings=settings, cluster=cluster)
+        driver.installed(name=f"Driver {version}", settings=settings, cluster=cluster)
+        driver.built(name="Module for every kernel", settings=settings, cluster=cluster)
+    driver.protected(name="Driver and kernel are held", settings=settings, cluster=cluster)
+    driver.proved(name="No upgrade moves them", settings=settings)
+    if settings.driver.source == "apt":
+        reboot.into_driver(name="The kernel runs the driver", settings=settings, cluster=cluster)
+    driver.persistent(name="Persistence daemon")
+    gpu_host.as_declared(name="GPUs as declared", settings=settings, cluster=cluster)
