@@ -12,6 +12,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "nccl": ("glmstead.commands.nccl:nccl", "Measure how the GPUs talk best."),
     "lab": ("glmstead.lab.cli:lab", "Throw-away systemd hosts on this machine."),
     "fit": ("glmstead.commands.fit:fit", "Say whether the model fits, contacting no host."),
+    "chat": ("glmstead.commands.chat:chat", "Put one question to the endpoint."),
     "validate": ("glmstead.commands.validate:validate", "Ask the live endpoint what is known."),
     "clients": ("glmstead.commands.clients:clients", "Print settings for the clients people use."),
     "bench": ("glmstead.commands.bench:bench", "Measure the live endpoint."),

@@ -55,6 +55,15 @@ def test_every_check_passes_and_the_receipt_tells_on_what(
     assert all(figures["prefill_tok_s"] > 0 for figures in needles)
 
 
+def test_a_first_hello_is_streamed_with_its_thoughts_and_its_cost(deployed: Deployed) -> None:
+    words = ("glmstead", "chat", INVENTORY, "What is 17 multiplied by 24?")
+
+    assert deployed.run(*words).stdout == "17 multiplied by 24 is 408.\n"
+    thought = deployed.run(*words, "--think")
+    assert thought.stdout == "This is arithmetic.\n\n17 multiplied by 24 is 408.\n"
+    assert thought.stderr.startswith("16 tokens in, 22 out, first after ")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -77,7 +86,7 @@ def test_a_wrong_key_is_one_line(deployed: Deployed, tmp_path: Path) -> None:
     status, out, errors = validate(deployed, "--key-file", tmp_path / "key")
 
     assert (status, out) == (1, "")
-    assert "the key is refused (HTTP 401); fix: leave --key-file out" in errors
+    assert "the key is refused (HTTP 400); fix: leave --key-file out" in errors  # LiteLLM says 400
 
 
 def test_the_gate_closes_with_the_engine_and_opens_by_itself(deployed: Deployed, key: str) -> None:
