@@ -54,6 +54,7 @@ model_repo = "zai-org/GLM-5.2-FP8"
 model_revision = "70311cfa0158cce7dd2cf5d2e04f68e3fdc3efc1"
 model_size_gb = 755.7
 model_attention_heads = 64
+model_quantization = "fp8"
 
 # 16 ranks: FP8 weights take 47 GB of each GPU, and a single host's eight cannot hold them
 ray_gpus_per_host = 8

@@ -30,6 +30,7 @@ model_source = "controller"
 model_directory = "files/models/glm-nano"
 model_size_gb = 0.015
 model_attention_heads = 8
+model_quantization = "none"
 
 # One rank a host; Ray calls it a GPU
 ray_gpus_per_host = 1

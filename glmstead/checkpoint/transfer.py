@@ -117,13 +117,18 @@ class Transfer:
 
     def _next_for_hub(self) -> str | None:
         peers = self._from.peers
-        lonely = [n for n in self._pending if not peers.holders(self._listing.files[n].key)]
+        taken = peers.busy()
+        lonely = [
+            name
+            for name in self._pending
+            if name not in taken and not peers.holders(self._listing.files[name].key)
+        ]
         mine = [name for name in lonely if name in self._from.mine]
         if mine:
             return mine[0]
         if lonely and (self._from.mine or not peers.working()):
-            busy = peers.busy()
-            return next((name for name in reversed(lonely) if name not in busy), None)
+            # its owner goes from the front: take one from behind, and another than the others do
+            return random.choice(lonely[len(lonely) // 2 :])
         return None
 
     def _answered(self, name: str, error: str | None) -> None:

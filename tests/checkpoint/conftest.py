@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -15,8 +14,10 @@ import pytest
 
 from glmstead import ROOT
 from glmstead.checkpoint.listing import Entry, Folder, Listing, write_json
-from glmstead.lock import lock_path, pins
+from tests.checkpoint.hub_client import hub_python
 from tests.checkpoint.hub_server import Hub
+
+__all__ = ["hub_python"]
 
 Run = subprocess.CompletedProcess[str]
 ORIGIN = "zai-org/GLM-5.2-FP8@70311cfa0158cce7dd2cf5d2e04f68e3fdc3efc1"
@@ -71,26 +72,6 @@ def verify() -> Callable[..., Run]:
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
 
     return run
-
-
-PACKAGES = ("huggingface-hub", "hf-xet")
-
-
-@pytest.fixture(scope="session")
-def hub_python(request: pytest.FixtureRequest) -> Path:
-    """A Python with the very huggingface_hub that the engine's lock pins; made once, then kept."""
-    locked = pins(lock_path("lab").read_text(), "3.11")
-    wanted = [f"{name}=={locked[name]}" for name in PACKAGES]
-    root = request.config.cache.mkdir("hub-" + "-".join(locked[name] for name in PACKAGES))
-    python = root / "bin" / "python"
-    if not (root / "ready").exists():
-        wheels = Path(os.environ.get("GLMSTEAD_CACHE", "/var/cache/glmstead-lab")) / "wheels"
-        links = ["--find-links", str(wheels)] if wheels.is_dir() else []
-        subprocess.run(["uv", "venv", "--quiet", "--clear", str(root)], check=True)
-        install = ["uv", "pip", "install", "--quiet", "--python", str(python)]
-        subprocess.run([*install, *links, *wanted], check=True)
-        (root / "ready").touch()
-    return python
 
 
 class Host:

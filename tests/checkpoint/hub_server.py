@@ -30,11 +30,16 @@ class Fault:
     after: int = 0
 
 
-class Hub(ThreadingHTTPServer):
-    """Serves ``revisions``: {commit: {name: content}} of one repository."""
-
+class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that were killed."""
+
+
+class Hub(_Server):
+    """Serves ``revisions``: {commit: {name: content}} of one repository."""
 
     def __init__(self, revisions: dict[str, dict[str, bytes]], address: str = "127.0.0.1") -> None:
         self.revisions = revisions
@@ -48,9 +53,8 @@ class Hub(ThreadingHTTPServer):
         handler = type("Handler", (_Handler,), {"hub": self})
         super().__init__((address, 0), handler)
         # of another address, as real storage is: the client goes on asking its hub's own host
-        self.storage = ThreadingHTTPServer((address, 0), handler)
+        self.storage = _Server((address, 0), handler)
         for server in (self, self.storage):
-            server.daemon_threads = True
             threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
 
     @property
