@@ -3,8 +3,8 @@
 import hashlib
 import os
 import platform
-import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,17 +63,14 @@ def download(config: LabConfig, lock: Path, progress: Progress) -> None:
 
 
 def pip_command(lock: Path, target: Path, env: Mapping[str, str], machine: str) -> list[str]:
-    """Command line of pip, run by uv, for wheels of the hosts' Python and architecture."""
-    uv = shutil.which("uv")
-    if not uv:
-        raise LabError("uv is not installed: see https://docs.astral.sh/uv/, or use --no-wheels")
+    """Command line of pip for wheels of the hosts' Python and architecture."""
     platforms = [f"manylinux_2_{minor}_{machine}" for minor in GLIBC_MINORS]
     platforms += [f"manylinux2014_{machine}", f"linux_{machine}"]
     links = env.get("GLMSTEAD_FIND_LINKS") or env.get("PIP_FIND_LINKS")
     source = ["--find-links", links] if links else ["--extra-index-url", TORCH_CPU_INDEX]
     return [
-        *(uv, "run", "--quiet", "--no-project", "--with", "pip>=25", "python", "-m", "pip"),
-        *("download", "--disable-pip-version-check", "--progress-bar=off"),
+        *(sys.executable, "-m", "pip", "download"),
+        *("--disable-pip-version-check", "--progress-bar=off"),
         *("--require-hashes", "--no-deps", "--only-binary=:all:", "--python-version", PYTHON),
         *(word for platform in platforms for word in ("--platform", platform)),
         *(*source, "--find-links", str(target), "--dest", str(target), "-r", str(lock)),
