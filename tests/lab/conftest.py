@@ -38,9 +38,9 @@ class Deployed:
             timeout=timeout_s,
         )
 
-    def ssh(self, host: str, command: str) -> str:
+    def ssh(self, host: str, command: str, timeout_s: float = 60) -> str:
         """What a shell command on a host prints; raises AssertionError when it fails."""
-        done = self.run("glmstead", "lab", "ssh", host, command)
+        done = self.run("glmstead", "lab", "ssh", host, command, timeout_s=timeout_s)
         assert done.returncode == 0, f"{host}: {command}: {done.stderr}"
         return done.stdout.strip()
 
