@@ -22,6 +22,7 @@ from tasks import (
     ray,
     smoke,
     vllm,
+    watch,
 )
 
 cluster = cluster_of(inventory)
@@ -42,7 +43,9 @@ nccl.measure_nccl(settings, cluster)
 vllm.configure_server(settings, cluster)
 gateway.configure_gateway(settings)
 gateway.configure_gate(settings)
+watch.configure_watch(settings, cluster)
 ray.start_cluster(settings, cluster)
 vllm.serve_model(settings, cluster)
 gateway.open_gateway(settings)
+watch.keep_watch()
 smoke.ask_questions(settings)

@@ -38,6 +38,9 @@ def engine_environment(settings: Settings) -> dict[str, str]:
         # Ranks that lost the head end after this long, so that their unit joins the new one; a
         # restarted head does not know them (ray-project/ray#64349).
         "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
+        "RAY_raylet_liveness_self_check_interval_ms": "2000",
+        "RAY_ROTATION_MAX_BYTES": str(64 * 2**20),
+        "RAY_ROTATION_BACKUP_COUNT": "3",
         "VLLM_NO_USAGE_STATS": "1",
         "AUTOSCALER_METRIC_PORT": str(settings.ray.monitor_metric_port),
         "DASHBOARD_METRIC_PORT": str(settings.ray.dashboard_metric_port),
@@ -173,6 +176,11 @@ def gate_config(settings: Settings) -> dict[str, Any]:
         "thinking": vllm.reasoning_parser is not None,
         "timeout_s": smoke.timeout_s,
     }
+
+
+def exec_program(program: str, *words: str) -> str:
+    """An ExecStart value: one of files/libexec, under the system's own Python."""
+    return exec_line(["/usr/bin/python3", f"{places.LIBEXEC}/{program}", *words])
 
 
 def exec_line(words: list[str]) -> str:

@@ -51,4 +51,10 @@ vllm_args = {
 }
 vllm_load_timeout_s = 600
 
+# A hung engine is noticed within a minute; requests take a second
+watch_interval_s = 5.0
+watch_answer_timeout_s = 10.0
+watch_idle_ask_s = 20.0
+watch_restarts = 20  # the tests hang it often
+
 gateway_max_tokens = 1024  # Claude Code asks for 32,000, more than the context holds

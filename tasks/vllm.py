@@ -7,7 +7,7 @@ from glmstead import places
 from glmstead.operations import units
 from glmstead.operations.managed_files import managed_files
 from glmstead.operations.server_configuration import server_configuration
-from glmstead.serving import exec_line
+from glmstead.serving import exec_line, exec_program
 from glmstead.settings import Cluster, Settings
 from glmstead.unit_files import engine_inputs, unit_file
 
@@ -38,17 +38,23 @@ def serve_model(settings: Settings, cluster: Cluster) -> None:
 def commands(settings: Settings, cluster: Cluster) -> dict[str, object]:
     """The command lines of the unit; a start may take the wait for Ray and then the load."""
     python, ray, vllm = f"{settings.engine.root}/bin/python", settings.ray, settings.vllm
-    wait_s = 300
+    wait_s, longest_pause_s = 300, 270
     addresses = [member.address for member in cluster.members]
     gcs = f"{cluster.head.address}:{ray.port}"
     nodes = [gcs, str(ray.gpus_per_host), str(wait_s), *addresses]
     url = f"http://127.0.0.1:{vllm.port}"
     answer = [url, str(vllm.load_timeout_s), vllm.served_model_name]
+    folder = f"/run/glmstead/{places.VLLM}"
+    restarted = [f"{places.VLLM}.service", f"{places.RAY_HEAD}.service"]
     server = ["-m", "vllm.entrypoints.openai.api_server", "--config", places.VLLM_CONFIG]
     return {
         "ray_address": gcs,
+        "may_start": exec_program("attempts.py", "may-start", folder),
+        "ended": exec_program("attempts.py", "ended", folder, *restarted),
         "wait_nodes": exec_line([python, f"{places.LIBEXEC}/wait_ray_nodes.py", *nodes]),
         "command": exec_line([python, *server]),
-        "wait_answer": exec_line(["/usr/bin/python3", f"{places.LIBEXEC}/wait_answer.py", *answer]),
-        "start_timeout_s": wait_s + vllm.load_timeout_s + 60,
+        "wait_answer": exec_program("wait_answer.py", *answer),
+        "drain": exec_program("drain.py", url, str(vllm.drain_timeout_s)),
+        "drain_timeout_s": vllm.drain_timeout_s,
+        "start_timeout_s": longest_pause_s + wait_s + vllm.load_timeout_s + 60,
     }

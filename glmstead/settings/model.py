@@ -20,6 +20,7 @@ from glmstead.settings.sections import (
     SmokeSettings,
     SystemSettings,
     VllmSettings,
+    WatchSettings,
 )
 
 
@@ -43,6 +44,7 @@ class Settings(BaseModel):
     vllm: VllmSettings
     gateway: GatewaySettings
     smoke: SmokeSettings
+    watch: WatchSettings
 
 
 SECTIONS: dict[str, type[Section]] = {

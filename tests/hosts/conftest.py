@@ -72,7 +72,7 @@ def settings(member: str, inventory: Inventory) -> Settings:
 @pytest.fixture
 def units(member: str, cluster: Cluster) -> list[str]:
     """Units that the roles of a host call for."""
-    names = []
+    names = ["glmstead-watch"]
     if member == cluster.head.name:
         names += ["glmstead-ray-head", "glmstead-vllm"]
     else:

@@ -26,9 +26,11 @@ ORDER = [
     "vLLM configuration",
     "Gateway configuration",
     "Gate configuration",
+    "Watch configuration",
     "Ray cluster",
     "vLLM",
     "Gateway",
+    "Watch",
     "Smoke",
 ]
 

@@ -82,15 +82,15 @@ def test_the_vllm_unit_runs_the_arguments_file(settings_for_route: Of) -> None:
         nofile=65536,
         allow_from=["10.0.0.0/8"],
         ray_address="10.0.0.1:6380",
-        wait_nodes="/bin/true",
+        **dict.fromkeys(("may_start", "wait_nodes", "wait_answer", "drain", "ended"), "/bin/true"),
         command=command,
-        wait_answer="/bin/true",
         start_timeout_s=2160,
+        drain_timeout_s=60,
     )
     (started,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
 
     assert shlex.split(started)[-2:] == ["--config", "/etc/glmstead/vllm.yaml"]
-    assert "KillMode=control-group" in unit
+    assert "KillMode=mixed" in unit
     assert "IPAddressAllow=127.0.0.0/8 10.0.0.0/8" in unit
     assert "{" not in unit
 

@@ -17,6 +17,7 @@ from glmstead.settings.sections.host import (
     PatchSettings,
     SystemSettings,
 )
+from glmstead.settings.sections.lifecycle import WatchSettings
 from glmstead.settings.sections.serving import (
     GatewaySettings,
     ModelSettings,
@@ -42,4 +43,5 @@ __all__ = [
     "SmokeSettings",
     "SystemSettings",
     "VllmSettings",
+    "WatchSettings",
 ]

@@ -1,0 +1,25 @@
+"""Sections about the life of the services: how they are watched, and when the engine sleeps."""
+
+from pydantic import Field
+
+from glmstead.settings.sections.base import Section
+
+
+class WatchSettings(Section):
+    """Liveness of the engine (``watch_``)."""
+
+    interval_s: float = Field(default=10.0, ge=1, description="time between two looks, seconds")
+    answer_timeout_s: float = Field(
+        default=30.0, ge=1, description="bound on the answer of one token, seconds"
+    )
+    idle_ask_s: float = Field(
+        default=60.0, ge=1, description="an idle engine is asked for a token this often, seconds"
+    )
+    failures: int = Field(default=3, ge=1, description="silent looks in a row that mean hung")
+    compile_s: float = Field(
+        default=900.0, ge=0, description="silence allowed while kernels are compiled, seconds"
+    )
+    restarts: int = Field(
+        default=3, ge=1, description="restarts allowed in a window, then it stops"
+    )
+    window_s: float = Field(default=3600.0, ge=60, description="length of that window, seconds")

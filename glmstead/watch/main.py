@@ -1,0 +1,143 @@
+"""Watches that the engine makes progress; saves evidence and restarts it when it does not.
+
+Usage: python -m glmstead.watch.main CONFIG FOLDER (glmstead-watch.service, as root). What must outlast this process
+lies in FOLDER/state.json: the restarts of the window, so that they stay bounded.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from glmstead.watch import evidence
+from glmstead.watch.liveness import Limits, Liveness
+from glmstead.watch.looks import answer, compiling, gateway_key, is_ray_member, look, properties
+
+
+def notify(**fields: str) -> None:
+    """Tell systemd how this process is; nothing where no systemd listens."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+            channel.connect("\0" + address[1:] if address.startswith("@") else address)
+            channel.send("\n".join(f"{name}={value}" for name, value in fields.items()).encode())
+
+
+class Watch:
+    """One unit that is watched; restarts are remembered over the death of this process."""
+
+    def __init__(self, config: dict[str, Any], folder: Path, unit: str) -> None:
+        self.config, self.unit, self.file = config, unit, folder / f"{unit}.json"
+        known = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self.live = Liveness(Limits(**config["limits"]), known.get("restarts", []))
+        self.invocation = ""
+        self.state = "starting"
+
+    def tell(self, state: str) -> None:
+        """Leave the state for `glmstead status`, and a line in the journal when it changes."""
+        if state != self.state:
+            print(f"{self.unit}: {state}", flush=True)
+        self.state = state
+        document = {"state": state, "at": time.time(), "restarts": self.live.restarts}
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(document))
+        new.rename(self.file)
+
+    def is_up(self) -> bool:
+        """Whether the unit is active; a new start begins with a clean record."""
+        shown = properties(self.unit)
+        if shown.get("ActiveState") != "active":
+            self.tell(f"{shown.get('ActiveState', 'unknown')}: not watched")
+            return False
+        if shown["InvocationID"] != self.invocation:
+            self.invocation = shown["InvocationID"]
+            self.live.begin(time.monotonic())
+        return True
+
+    def restart(self, reason: str) -> None:
+        """Save evidence, then kill: what hangs does not end when it is asked to."""
+        limits = self.live.limits
+        if not self.live.may_restart(time.time()):
+            hours = limits.window_s / 3600
+            self.tell(f"gave up: {limits.restarts} restarts in {hours:g} h did not help, {reason}")
+            return
+        print(f"<3>{self.unit}: {reason}: restarting it", flush=True)
+        print(f"evidence: {evidence.save(self.config, f'{self.unit} {reason}')}", flush=True)
+        self.live.restarts.append(time.time())
+        self.tell(f"restarted: {reason}")
+        words = ["systemctl", "kill", "--signal=KILL", f"{self.unit}.service"]
+        subprocess.run(words, check=False, timeout=60)
+
+
+def watch_engine(engine: Watch, gateway: Watch) -> None:
+    """One look at the server, and a question through the gateway when the look is not enough."""
+    config, live = engine.config, engine.live
+    seen = look(config["url"], config["answer_s"])
+    if live.moved(seen):
+        engine.tell("alive: it works")
+        return
+    if not live.must_ask(seen):
+        engine.tell("alive: idle")
+        return
+    question = (config["model"], config["answer_s"])
+    front = "closed"
+    if gateway.is_up():
+        front = answer(config["gateway_url"], *question, gateway_key(config["key_file"]))
+    said = front if front == "answered" else answer(config["url"], *question)
+    if said == "answered":
+        live.moved(look(config["url"], config["answer_s"]))
+        live.alive(time.monotonic())
+        engine.tell("alive: it answered")
+        watch_gateway(gateway, front)
+    elif live.moved(look(config["url"], config["answer_s"])):
+        engine.tell("alive: busy")
+    else:
+        live.silent(time.monotonic(), compiling())
+        engine.tell(f"silent {live.failures} times of {live.limits.failures}: {said}")
+        if live.dead():
+            engine.restart("no progress and no answer")
+
+
+def watch_gateway(gateway: Watch, front: str) -> None:
+    """The engine answers: does the gateway? A closed gate is its own way of answering."""
+    if front in ("answered", "closed"):
+        gateway.live.alive(time.monotonic())
+        gateway.tell(f"alive: {front}")
+        return
+    gateway.live.silent(time.monotonic(), compiling=False)
+    gateway.tell(f"silent {gateway.live.failures} times: {front}")
+    if gateway.live.dead():
+        gateway.restart("no answer, though the engine has one")
+
+
+def watch_member(ray: Watch) -> None:
+    """A worker: does the head count this host in?"""
+    if is_ray_member(ray.config) is not False:
+        ray.live.alive(time.monotonic())
+        ray.tell("alive: a member")
+        return
+    ray.live.silent(time.monotonic(), compiling=False)
+    ray.tell(f"not a member, {ray.live.failures} times of {ray.live.limits.failures}")
+    if ray.live.dead():
+        ray.restart("the head does not count it in")
+
+
+def main(config_path: str, folder: str) -> None:
+    config = json.loads(Path(config_path).read_text())
+    watches = {unit: Watch(config, Path(folder), unit) for unit in config["watched"]}
+    first, *others = watches.values()
+    notify(READY="1")
+    while True:
+        if first.is_up():
+            watch_engine(first, others[0]) if others else watch_member(first)
+        states = "; ".join(f"{unit}: {one.state}" for unit, one in watches.items())
+        notify(WATCHDOG="1", STATUS=states)
+        time.sleep(config["interval_s"])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

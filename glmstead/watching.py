@@ -1,0 +1,42 @@
+"""What the watch of one host is told, computed from settings; no I/O."""
+
+from typing import Any
+
+from glmstead import places
+from glmstead.serving import gateway_url
+from glmstead.settings import Cluster, Settings
+
+
+def watch_config(settings: Settings, cluster: Cluster, name: str) -> dict[str, Any]:
+    """The document of ``glmstead.watch.main`` on one host; times in seconds."""
+    watch, vllm = settings.watch, settings.vllm
+    is_head = name == cluster.head.name
+    names = ("idle_ask_s", "failures", "compile_s", "restarts", "window_s")
+    return {
+        "watched": [places.VLLM, places.GATEWAY] if is_head else [places.RAY_WORKER],
+        "units": [f"glmstead-{one}" for one in ("ray-*", "vllm", "gateway", "gate", "watch")],
+        "interval_s": watch.interval_s,
+        "answer_s": watch.answer_timeout_s,
+        "limits": {one: getattr(watch, one) for one in names},
+        "url": f"http://127.0.0.1:{vllm.port}",
+        "gateway_url": gateway_url(settings),
+        "key_file": places.GATEWAY_ENV,
+        "model": vllm.served_model_name,
+        "address": settings.cluster.address,
+        "ray": ray_question(settings, cluster),
+        "environment": places.ENGINE_ENV,
+        "evidence": places.EVIDENCE,
+        "py_spy": f"{settings.engine.root}/bin/py-spy",
+    }
+
+
+def ray_question(settings: Settings, cluster: Cluster) -> list[str]:
+    """Words that say, without waiting, how Ray differs from the declared cluster."""
+    return [
+        f"{settings.engine.root}/bin/python",
+        f"{places.LIBEXEC}/wait_ray_nodes.py",
+        f"{cluster.head.address}:{settings.ray.port}",
+        str(settings.ray.gpus_per_host),
+        "0",  # do not wait
+        *(member.address for member in cluster.members),
+    ]
