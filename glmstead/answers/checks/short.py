@@ -22,8 +22,12 @@ _SMALL = 16  # tokens: less than any thought needs
 
 async def facts(client: Client, long_lines: int) -> AsyncIterator[Verdict]:
     """Short answers with an exact expectation, in every format, plain and streamed."""
-    asked = [one for one in quick(long_lines, False, False) if one[1] in client.endpoint.paths]
-    for question, path, stream in [*asked, (SUM, CHAT, False)]:
+    paths = client.endpoint.paths
+    asked = [
+        (question, path if path in paths else CHAT, stream)
+        for question, path, stream in quick(long_lines, False, False)
+    ]
+    for question, path, stream in dict.fromkeys([*asked, (SUM, CHAT, False)]):
         yield await _one(client, "facts", question, path, stream)
 
 
