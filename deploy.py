@@ -17,6 +17,7 @@ from tasks import (
     gateway,
     model,
     nccl,
+    network,
     patches,
     preflight,
     ray,
@@ -31,6 +32,7 @@ refuse_misfit(settings, cluster)
 
 preflight.check_host(settings, cluster)
 base.prepare_host(settings)
+network.enlarge_packets(settings, cluster)
 driver.drive_gpus(settings, cluster)
 engine.install_engine(settings, cluster)
 cuda.install_compiler(settings, cluster)

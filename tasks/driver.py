@@ -20,4 +20,9 @@ def drive_gpus(settings: Settings, cluster: Cluster) -> None:
     if settings.driver.source == "apt":
         reboot.into_driver(name="The kernel runs the driver", settings=settings, cluster=cluster)
     driver.persistent(name="Persistence daemon")
+    watts = settings.gpu.power_limit_w
+    if watts is not None:
+        gpu_host.power_limited(
+            name=f"Power limit {watts} W", settings=settings, cluster=cluster, watts=watts
+        )
     gpu_host.as_declared(name="GPUs as declared", settings=settings, cluster=cluster)

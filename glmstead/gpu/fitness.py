@@ -29,7 +29,7 @@ def before(found: GpuHost, settings: Settings) -> list[str]:
 
 def after(found: GpuHost, settings: Settings) -> list[str]:
     """Reasons to refuse a host whose driver is in place."""
-    lines = [*_driver(found, settings)]
+    lines = [*_driver(found, settings), *_limits(found, settings)]
     if found.smi == "ok":
         lines += [*_gpus(found, settings)]
     return lines
@@ -160,6 +160,17 @@ def _gpu(
     elif wanted.memory_gib and memory_mib < wanted.memory_gib * GIB:
         needed = f"{wanted.memory_gib:g} needed"
         yield f"GPU {index} has {memory_mib / GIB:.1f} GiB, {needed}: use the route for this GPU"
+
+
+def _limits(found: GpuHost, settings: Settings) -> Iterator[str]:
+    """What running services really have, whatever their units declare."""
+    for unit, limits in found.limits.items():
+        files = limits.get("Max open files", "unlimited")
+        if files.isdigit() and int(files) < settings.system.nofile:
+            yield (
+                f"{unit} runs with {files} open files, {settings.system.nofile} declared: "
+                f"raise the host's fs.nr_open, then systemctl restart {unit}"
+            )
 
 
 def _network(found: GpuHost, settings: Settings) -> Iterator[str]:

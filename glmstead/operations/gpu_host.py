@@ -10,8 +10,10 @@ from glmstead.facts.gpu_host import GpuHostState
 from glmstead.gpu import fitness
 from glmstead.gpu.equality import comparable, differences
 from glmstead.gpu.values import GpuHost
+from glmstead.operations.boot_units import applied_at_boot
 from glmstead.operations.refusal import refuse
 from glmstead.operations.units import peer
+from glmstead.render import render
 from glmstead.serving import engine_environment
 from glmstead.settings import Cluster, Settings
 
@@ -49,6 +51,23 @@ def unlike_head(target: Host, found: GpuHost, settings: Settings, cluster: Clust
         return []
     theirs = comparable(gpu_host_of(peer(head.name), settings, cluster), head.address)
     return differences(comparable(found, settings.cluster.address), theirs, head.name)
+
+
+@operation()
+def power_limited(
+    settings: Settings, cluster: Cluster, watts: int
+) -> Generator[StringCommand, None, None]:
+    """
+    Ensure the power limit of every GPU, now and after a reboot.
+
+    + settings: of this host
+    + cluster: all hosts of the inventory
+    + watts: the limit, W
+    """
+    found = gpu_host_of(host, settings, cluster)
+    text = render("systemd/glmstead-power.service.j2", watts=watts)
+    limited = all(gpu.power_limit_w == watts for gpu in found.gpus)
+    yield from applied_at_boot("glmstead-power", text, now=limited)
 
 
 @operation()

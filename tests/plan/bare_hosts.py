@@ -23,6 +23,7 @@ _ABSENT_UNIT = {
 }
 _REFUSAL = re.compile(r"^(.*) >&2; exit 1$", re.DOTALL)
 _FACTS = {
+    "ip -j link show": "[]",
     "; else echo null; fi": "null",
     "uname -s": "Linux",
     "command -v useradd": "/usr/sbin/useradd",
@@ -116,6 +117,7 @@ _PROBES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "Says what a deploy must know of a host": _host,
     "Says what a GPU host is": _gpu,
     "Says which packages the next upgrades": _nothing_moves,
+    "Says whether packets of a size": lambda request, state: {},
     "Says what a folder lacks": _no_compiler,
     "Says what systemd knows of units": _units,
     "Says what a virtual environment holds": _environment,

@@ -14,6 +14,7 @@ Plan = Callable[[Path], list[dict[str, Any]]]
 ORDER = [
     "Preflight",
     "Operating system",
+    "Network",
     "Driver",
     "Engine environment",
     "CUDA compiler",
@@ -35,7 +36,7 @@ ORDER = [
 ]
 
 
-GPU_TASKS = ("Driver", "CUDA compiler", "CUDA check", "NCCL verdict")
+GPU_TASKS = ("Network", "Driver", "CUDA compiler", "CUDA check", "NCCL verdict")
 
 
 def changes(plan: list[dict[str, Any]]) -> dict[str, list[str]]:

@@ -261,6 +261,19 @@ FIELD: dict[str, tuple[Raw, list[str]]] = {
             "interface of that route"
         ],
     ),
+    "a service with fewer files than its unit declares": (
+        {
+            "limits": {
+                "glmstead-vllm": "Limit                     Soft Limit           Hard Limit           "
+                "Units     \nMax open files            1024                 524288               "
+                "files     \n"
+            }
+        },
+        [
+            "glmstead-vllm runs with 1024 open files, 1048576 declared: raise the host's "
+            "fs.nr_open, then systemctl restart glmstead-vllm"
+        ],
+    ),
     "/dev/shm and the clock": (
         {"shm": 64 * 2**20, "clock": ok("no\n")},
         [
