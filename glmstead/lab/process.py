@@ -51,4 +51,4 @@ def dying_with_us(argv: Sequence[str]) -> list[str]:
 def remove_tree(path: Path) -> None:
     """Delete a directory, never crossing into anything mounted in it."""
     if path.is_symlink() or path.exists():
-        run(["rm", "-rf", "--one-file-system", "--", str(path)], timeout_s=300)
+        run(["rm", "-rf", "--one-file-system", "--", str(path)], timeout_s=1800)
