@@ -11,6 +11,7 @@ from glmstead.fit.plan import refuse_misfit
 from glmstead.settings import cluster_of, settings_for
 from tasks import (
     base,
+    container,
     cuda,
     driver,
     engine,
@@ -34,6 +35,7 @@ preflight.check_host(settings, cluster)
 base.prepare_host(settings)
 network.enlarge_packets(settings, cluster)
 driver.drive_gpus(settings, cluster)
+container.install_engine(settings)
 engine.install_engine(settings, cluster)
 cuda.install_compiler(settings, cluster)
 patches.patch_engine(settings, cluster)
@@ -50,4 +52,5 @@ ray.start_cluster(settings, cluster)
 vllm.serve_model(settings, cluster)
 gateway.open_gateway(settings)
 watch.keep_watch()
+container.keep_gpus(settings)  # after every change of a unit
 smoke.ask_questions(settings)

@@ -11,12 +11,11 @@ from glmstead.settings import Cluster, Settings
 
 @deploy("NCCL verdict")
 def measure_nccl(settings: Settings, cluster: Cluster, again: bool = False) -> None:
-    if not settings.gpu.count:
-        return
-    if not stages(settings, cluster):
-        managed_files(
-            name="Nothing to measure", files=[ManagedFile(places.NCCL_ENV, "# one GPU\n")]
-        )
+    if not settings.gpu.count or settings.engine.kind == "container":
+        return  # an image brings its own NCCL
+    if settings.engine.lock is None or not stages(settings, cluster):
+        nothing = "# one GPU, or an engine in an image: nothing was measured\n"
+        managed_files(name="Nothing to measure", files=[ManagedFile(places.NCCL_ENV, nothing)])
         return
     nccl.freed(name="Free GPUs", settings=settings, cluster=cluster, again=again)
     for stage in stages(settings, cluster):  # equal on all hosts

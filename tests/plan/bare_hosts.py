@@ -113,10 +113,16 @@ def _no_compiler(request: dict[str, Any], state: dict[str, Any]) -> dict[str, An
     return {"wrong": ["/opt/glmstead/cuda/bin"], "error": ""}
 
 
+def _docker(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    absent = {"version": "", "configured": "", "devices": "", "driver": "", "inside": None}
+    return {**absent, **state.get("docker", {})}
+
+
 _PROBES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "Says what a deploy must know of a host": _host,
     "Says what a GPU host is": _gpu,
     "Says which packages the next upgrades": _nothing_moves,
+    "Says how the container engine is set up": _docker,
     "Says whether packets of a size": lambda request, state: {},
     "Says what a folder lacks": _no_compiler,
     "Says what systemd knows of units": _units,

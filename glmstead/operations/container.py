@@ -1,0 +1,94 @@
+"""Docker for GPU images: bounded logs, devices by CDI, GPUs that a daemon-reload cannot take away."""
+
+import json
+from collections.abc import Generator
+from hashlib import sha256
+
+from packaging.version import InvalidVersion, Version
+from pyinfra import host
+from pyinfra.api import QuoteString, StringCommand, operation
+
+from glmstead import places
+from glmstead.facts.container import ContainerEngine
+from glmstead.facts.files import FileStates
+from glmstead.operations.managed_files import ManagedFile, write_command
+from glmstead.operations.refusal import refuse
+from glmstead.settings import Settings
+
+Commands = Generator[StringCommand, None, None]
+CONFIG, STAMP, CDI = (
+    "/etc/docker/daemon.json",
+    "/run/glmstead/docker.started",
+    "/etc/cdi/nvidia.yaml",
+)
+FIRST_WITH_CDI = Version("25")
+
+
+def daemon_file(settings: Settings) -> ManagedFile:
+    """Docker's own configuration: logs that cannot fill the disk, devices by CDI."""
+    container = settings.container
+    options = {"max-size": f"{container.log_max_mb}m", "max-file": str(container.log_files)}
+    values = {"log-driver": "json-file", "log-opts": options, "features": {"cdi": True}}
+    return ManagedFile(CONFIG, json.dumps(values, indent=2) + "\n")
+
+
+@operation()
+def configured(settings: Settings) -> Commands:
+    """
+    Ensure Docker's configuration, and that the daemon was started with it.
+
+    + settings: of this host
+    """
+    file = daemon_file(settings)
+    digest = sha256(file.text.encode()).hexdigest()
+    right = host.get_fact(FileStates, paths=[CONFIG])[CONFIG] == file.state
+    if right and host.get_fact(ContainerEngine, container=places.VLLM)["configured"] == digest:
+        host.noop("the daemon runs as configured")
+        return
+    if not right:
+        yield write_command(file)
+    # The stamp is gone after a reboot: the daemon then starts with what lies on disk anyway.
+    yield StringCommand(
+        "systemctl restart docker.service && mkdir -p /run/glmstead && echo",
+        *(QuoteString(digest), ">", STAMP),
+    )
+
+
+@operation()
+def devices(settings: Settings) -> Commands:
+    """
+    Ensure the CDI specification of the driver that runs, so that containers get its libraries.
+
+    + settings: of this host
+    """
+    found = host.get_fact(ContainerEngine, container=places.VLLM)
+    if not has_cdi(found["version"]):
+        yield refuse(
+            f"Docker {found['version'] or 'none'} knows no CDI devices, 25 does: set "
+            "container_packages to a newer Docker, such as docker-ce"
+        )
+    elif found["devices"] == found["driver"] != "":
+        host.noop(f"devices of driver {found['driver']}")
+    else:
+        yield StringCommand("mkdir -p /etc/cdi && nvidia-ctk cdi generate --output", CDI)
+
+
+def has_cdi(version: str) -> bool:
+    """Whether a Docker takes ``--device=nvidia.com/gpu=all``."""
+    try:
+        return Version(version.split("+")[0]) >= FIRST_WITH_CDI
+    except InvalidVersion:
+        return False
+
+
+@operation()
+def keeps_gpus(unit: str) -> Commands:
+    """
+    Restart a running container that lost its GPUs; last, after every change of a unit.
+
+    + unit: name of the unit and of its container
+    """
+    if host.get_fact(ContainerEngine, container=unit)["inside"] is False:
+        yield StringCommand("systemctl restart", QuoteString(f"{unit}.service"))
+    else:
+        host.noop("it has its GPUs, or does not run")

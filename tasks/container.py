@@ -1,0 +1,26 @@
+"""The container engine of image routes, and that its containers keep their GPUs."""
+
+from pyinfra.api import deploy
+
+from glmstead import places
+from glmstead.operations import container
+from glmstead.operations.debian import installed
+from glmstead.settings import Settings
+
+
+@deploy("Container engine")
+def install_engine(settings: Settings) -> None:
+    if settings.container.runtime != "docker":
+        return
+    gpus = settings.gpu.count > 0 and settings.container.toolkit
+    tools = ["nvidia-container-toolkit"] if gpus else []
+    installed(name="Docker", packages=[*settings.container.packages, *tools])
+    container.configured(name="Docker's configuration", settings=settings)
+    if gpus:
+        container.devices(name="GPU devices for containers", settings=settings)
+
+
+@deploy("Container")
+def keep_gpus(settings: Settings) -> None:
+    if settings.container.runtime == "docker" and settings.gpu.count:
+        container.keeps_gpus(name="The container has its GPUs", unit=places.VLLM)
