@@ -139,4 +139,4 @@ def main(gigabytes: float = 2.0, shards: int = 141) -> None:
 
 
 if __name__ == "__main__":
-    main(*[float(sys.argv[1])] if len(sys.argv) == 2 else [])
+    main(float(sys.argv[1]) if sys.argv[1:] else 2.0, int(sys.argv[2]) if sys.argv[2:] else 141)

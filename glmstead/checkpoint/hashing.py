@@ -62,13 +62,13 @@ class DigestCache:
         """Remember, on disk at once: a killed run loses the file in hand, no other."""
         with self._lock:
             self._known[name] = {"stat": stat, "digests": digests}
-            write_json(self._folder.verified, self._known)
+            write_json(self._folder.verified, self._known, sync=False)
 
     def drop(self, name: str) -> None:
         """Forget a file that is no longer there."""
         with self._lock:
             if self._known.pop(name, None) is not None:
-                write_json(self._folder.verified, self._known)
+                write_json(self._folder.verified, self._known, sync=False)
 
     def fill(self, names: Iterable[str], count: Callable[[int], None] = lambda read: None) -> None:
         """Hash what is not known, as many files at a time as there are processors."""

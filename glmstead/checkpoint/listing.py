@@ -110,17 +110,21 @@ def read_json(path: Path) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file by a whole new one; after a kill there is the old one or the new one."""
+def write_atomically(path: Path, text: str, sync: bool = True) -> None:
+    """Replace a file by a whole new one; after a kill there is the old one or the new one.
+
+    Without ``sync`` a power cut may leave an empty one, for what is only remembered.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
     with new.open("w") as stream:
         stream.write(text)
         stream.flush()
-        os.fsync(stream.fileno())
+        if sync:
+            os.fsync(stream.fileno())
     new.replace(path)
 
 
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
+def write_json(path: Path, document: Mapping[str, Any], sync: bool = True) -> None:
     """Replace a JSON file atomically."""
-    write_atomically(path, json.dumps(document, indent=1, sort_keys=True) + "\n")
+    write_atomically(path, json.dumps(document, indent=1, sort_keys=True) + "\n", sync)

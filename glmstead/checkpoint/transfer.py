@@ -249,7 +249,7 @@ class Transfer:
 
     def _tell_busy(self) -> None:
         names = [name for name, whence in self._flying.items() if whence == "hub"]
-        write_json(self._folder.root / STATE / "busy.json", {"names": names})
+        write_json(self._folder.root / STATE / "busy.json", {"names": names}, sync=False)
 
 
 def written(part: Path) -> int:
