@@ -99,6 +99,7 @@ def loops(answer: str, times: int = 6) -> bool:
 
 READY = Question("ready", "Reply with exactly: READY", "READY", exact=True)
 PRODUCT = Question("product", "What is 17 multiplied by 24?", "408")
+SUM = Question("sum", "What is 123 + 456?", "579")
 WEATHER = Question("weather", "What is the weather in Paris?", city="Paris")
 THINKING = Question("thinking", READY.text, "READY", thinks=True)
 
@@ -110,9 +111,10 @@ def passphrase(lines: int) -> Question:
 
 
 def quick(long_lines: int, tools: bool, thinking: bool) -> list[tuple[Question, str, bool]]:
-    """What ends every deploy: question, format, streamed; 4 to 8 of them, a second or two."""
+    """What ends every deploy: question, format, streamed; 7 to 10 of them, two or three seconds."""
     asked = [(READY, path, stream) for path in (CHAT, MESSAGES) for stream in (False, True)]
-    asked += [(PRODUCT, CHAT, False), (passphrase(long_lines), MESSAGES, False)]
+    asked += [(PRODUCT, CHAT, False), (SUM, MESSAGES, False)]
+    asked += [(passphrase(long_lines), MESSAGES, False)]
     if tools:
         asked += [(WEATHER, CHAT, False), (WEATHER, MESSAGES, True)]
     if thinking:

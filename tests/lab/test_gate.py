@@ -27,7 +27,7 @@ TEMPLATE = """{% for m in messages %}<|im_start|>{{ m.role }}
 {% endfor %}<|im_start|>assistant
 """
 READY = "ready /v1/chat/completions"
-PRODUCT = "product /v1/chat/completions"
+SUM = "sum /v1/chat/completions"
 CALL = "weather /v1/chat/completions"
 THINKING = "thinking /v1/chat/completions"
 Start = Callable[..., dict[str, dict[str, Any]]]
@@ -109,7 +109,7 @@ def test_without_the_rotary_option_every_answer_is_wrong_and_seen(verdicts: Star
     ],
 )
 def test_a_wrong_checkpoint_is_seen(verdicts: Start, make: Callable[[Path, Path], None]) -> None:
-    assert PRODUCT in wrong(verdicts(make))
+    assert SUM in wrong(verdicts(make))
 
 
 @pytest.mark.slow

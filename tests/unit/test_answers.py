@@ -149,6 +149,7 @@ def test_quick_asks_both_formats_plain_and_streamed() -> None:
         f"ready {MESSAGES}",
         f"ready {MESSAGES} streamed",
         f"product {CHAT}",
+        f"sum {MESSAGES}",
         f"passphrase {MESSAGES}",
         f"weather {CHAT}",
         f"weather {MESSAGES} streamed",
@@ -160,7 +161,7 @@ def test_quick_asks_both_formats_plain_and_streamed() -> None:
 def test_what_the_engine_has_no_parser_for_is_not_asked() -> None:
     asked = quick(12, tools=False, thinking=False)
 
-    assert {one[0].name for one in asked} == {"ready", "product", "passphrase"}
+    assert {one[0].name for one in asked} == {"ready", "product", "sum", "passphrase"}
 
 
 def test_only_wrong_answers_make_a_line() -> None:

@@ -31,9 +31,9 @@ def test_without_an_endpoint_it_closes_and_says_each_question(
 
     assert not (tmp_path / "open").exists()
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "9 of 9 answers are wrong, the gateway stays closed:"
+    assert lines[0] == "10 of 10 answers are wrong, the gateway stays closed:"
     assert lines[1].startswith("ready /v1/chat/completions: URLError: ")
-    assert len(lines) == 10
+    assert len(lines) == 11
 
 
 def test_switched_off_it_opens_without_asking(config: Path, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_an_engine_that_returns_a_constant_fails_every_other_question() -> None:
 
     assert status == 1
     assert verdicts["product /v1/chat/completions"]["evidence"] == "expected '408', got 'READY'"
-    assert verdicts["sum /v1/chat/completions"]["evidence"] == "expected '579', got 'READY'"
+    assert verdicts["sum /v1/messages"]["evidence"] == "expected '579', got 'READY'"
 
 
 def test_a_loop_is_named() -> None:

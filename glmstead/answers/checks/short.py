@@ -16,7 +16,6 @@ from glmstead.answers.questions import (
 )
 from glmstead.answers.verdict import Verdict, judged
 
-SUM = Question("sum", "What is 123 + 456?", "579")
 _SMALL = 16  # tokens: less than any thought needs
 
 
@@ -27,7 +26,7 @@ async def facts(client: Client, long_lines: int) -> AsyncIterator[Verdict]:
         (question, path if path in paths else CHAT, stream)
         for question, path, stream in quick(long_lines, False, False)
     ]
-    for question, path, stream in dict.fromkeys([*asked, (SUM, CHAT, False)]):
+    for question, path, stream in dict.fromkeys(asked):
         yield await _one(client, "facts", question, path, stream)
 
 
