@@ -16,12 +16,15 @@ from tasks import (
     driver,
     engine,
     gateway,
+    image,
     model,
     nccl,
     network,
+    overlay,
     patches,
     preflight,
     ray,
+    single,
     smoke,
     vllm,
     watch,
@@ -37,6 +40,8 @@ network.enlarge_packets(settings, cluster)
 driver.drive_gpus(settings, cluster)
 container.install_engine(settings)
 engine.install_engine(settings, cluster)
+overlay.bring_files(settings)
+image.place_image(settings)
 cuda.install_compiler(settings, cluster)
 patches.patch_engine(settings, cluster)
 model.place_model(settings, cluster)
@@ -45,11 +50,14 @@ ray.configure_node(settings, cluster)
 cuda.check_compiler(settings)
 nccl.measure_nccl(settings, cluster)
 vllm.configure_server(settings, cluster)
+single.configure_server(settings, cluster)
+image.configure_server(settings, cluster)
 gateway.configure_gateway(settings)
 gateway.configure_gate(settings)
 watch.configure_watch(settings, cluster)
 ray.start_cluster(settings, cluster)
 vllm.serve_model(settings, cluster)
+single.serve_model(settings, cluster)
 gateway.open_gateway(settings)
 watch.keep_watch()
 container.keep_gpus(settings)  # after every change of a unit

@@ -9,6 +9,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "drift": ("glmstead.commands.drift:drift", "Say what differs from the declared state."),
     "status": ("glmstead.commands.status:status", "Say what runs where."),
     "patches": ("glmstead.patching.cli:patches", "Say the verdict of every source patch."),
+    "overlay": ("glmstead.commands.overlay:overlay", "Pin the files of an unreleased change."),
     "nccl": ("glmstead.commands.nccl:nccl", "Measure how the GPUs talk best."),
     "lab": ("glmstead.lab.cli:lab", "Throw-away systemd hosts on this machine."),
     "fit": ("glmstead.commands.fit:fit", "Say whether the model fits, contacting no host."),

@@ -34,7 +34,7 @@ def bound_ports(settings: Settings, groups: list[str]) -> dict[str, int]:
     ports = {
         f"ray_{name}": getattr(ray, name)
         for name in fixed
-        if "head" in groups or name not in on_head
+        if settings.engine.kind == "ray" and ("head" in groups or name not in on_head)
     }
     if "head" in groups:
         ports["vllm_port"] = settings.vllm.port

@@ -32,6 +32,19 @@ def engine_environment(settings: Settings) -> dict[str, str]:
         **cuda,
         "PATH": ":".join(binaries),
         "PYTHONUNBUFFERED": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        **(ray_environment(settings) if settings.engine.kind == "ray" else {}),
+        "VLLM_HOST_IP": cluster.address,
+        "GLOO_SOCKET_IFNAME": cluster.interface,
+        "NCCL_SOCKET_IFNAME": ",".join(interfaces),
+        **settings.nccl.env,
+        **settings.engine.env,
+    }
+
+
+def ray_environment(settings: Settings) -> dict[str, str]:
+    """Variables of Ray itself."""
+    return {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": places.RAY_TOKEN,
         "RAY_USAGE_STATS_ENABLED": "0",
@@ -41,14 +54,8 @@ def engine_environment(settings: Settings) -> dict[str, str]:
         "RAY_raylet_liveness_self_check_interval_ms": "2000",
         "RAY_ROTATION_MAX_BYTES": str(64 * 2**20),
         "RAY_ROTATION_BACKUP_COUNT": "3",
-        "VLLM_NO_USAGE_STATS": "1",
         "AUTOSCALER_METRIC_PORT": str(settings.ray.monitor_metric_port),
         "DASHBOARD_METRIC_PORT": str(settings.ray.dashboard_metric_port),
-        "VLLM_HOST_IP": cluster.address,
-        "GLOO_SOCKET_IFNAME": cluster.interface,
-        "NCCL_SOCKET_IFNAME": ",".join(interfaces),
-        **settings.nccl.env,
-        **settings.engine.env,
     }
 
 
@@ -84,7 +91,7 @@ def ray_start(settings: Settings, head_address: str | None) -> list[str]:
         *role,
         f"--node-ip-address={settings.cluster.address}",
         *(f"--{name.replace('_', '-')}={getattr(ray, name)}" for name in ports),
-        f"--num-gpus={ray.gpus_per_host}",
+        f"--num-gpus={settings.gpus_per_host}",
         f"--object-store-memory={int(ray.object_store_gb * 1e9)}",
     ]
 
@@ -94,34 +101,46 @@ def vllm_config(settings: Settings, layer_map: str | None = None) -> dict[str, A
 
     ``layer_map`` is passed as ``index_topk_pattern`` only where vLLM would derive another one.
     """
-    vllm = settings.vllm
+    vllm, name = settings.vllm, settings.vllm.served_model_name
+    executors = {"ray": "ray", "single": "mp"}  # an image chooses by itself
+    kind = settings.engine.kind
+    executor = {"distributed-executor-backend": executors[kind]} if kind in executors else {}
     optional = {
         "max-num-batched-tokens": vllm.max_num_batched_tokens,
         "gpu-memory-utilization": vllm.gpu_memory_utilization,
         "block-size": vllm.block_size,
         "attention-backend": vllm.attention_backend,
         "load-format": vllm.load_format,
-        "reasoning-parser": vllm.reasoning_parser,
+        "reasoning-parser": vllm.reasoning_parser if vllm.parses_thinking else None,
+        "chat-template": places.CHAT_TEMPLATE if vllm.thinking is not None else None,
         "tool-call-parser": vllm.tool_call_parser,
-        "speculative-config": vllm.speculative_config,
+        "speculative-config": speculative_config(settings),
         "enable-auto-tool-choice": True if vllm.tool_call_parser else None,
         "disable-custom-all-reduce": True if vllm.disable_custom_all_reduce else None,
         "hf-overrides": {"index_topk_pattern": layer_map} if layer_map else None,
     }
     return {
         "model": settings.model.path,
-        "served-model-name": vllm.served_model_name,
+        "served-model-name": [name, *vllm.served_aliases] if vllm.served_aliases else name,
         "host": "127.0.0.1",
         "port": vllm.port,
         "tensor-parallel-size": vllm.tensor_parallel_size,
         "pipeline-parallel-size": vllm.pipeline_parallel_size,
-        "distributed-executor-backend": "ray",
+        **executor,
         "max-model-len": vllm.max_model_len,
         "max-num-seqs": vllm.max_num_seqs,
         "kv-cache-dtype": vllm.kv_cache_dtype,
-        **{name: value for name, value in optional.items() if value is not None},
+        **{key: value for key, value in optional.items() if value is not None},
         **vllm.args,
     }
+
+
+def speculative_config(settings: Settings) -> dict[str, int | str] | None:
+    """The draft of MTP is a layer of the checkpoint itself, which forks want to be told."""
+    config = settings.vllm.speculative_config
+    if config is None or config.get("method") != "mtp":
+        return config
+    return {"model": settings.model.path, **config}
 
 
 def gateway_config(settings: Settings) -> dict[str, Any]:
@@ -142,7 +161,8 @@ def gateway_config(settings: Settings) -> dict[str, Any]:
     return {
         "model_list": [
             model(name, thinking=False),
-            model(f"{name}-thinking", thinking=True),
+            *([model(f"{name}-thinking", thinking=True)] if settings.vllm.parses_thinking else []),
+            *(model(alias, thinking=False) for alias in settings.vllm.served_aliases),
             *(model(alias, thinking=False) for alias in gateway.claude_models),
         ],
         "general_settings": {"master_key": "os.environ/LITELLM_MASTER_KEY"},
@@ -173,7 +193,7 @@ def gate_config(settings: Settings) -> dict[str, Any]:
         "model": vllm.served_model_name,
         "long_lines": smoke.long_lines,
         "tools": vllm.tool_call_parser is not None,
-        "thinking": vllm.reasoning_parser is not None,
+        "thinking": vllm.parses_thinking,
         "timeout_s": smoke.timeout_s,
     }
 

@@ -8,10 +8,15 @@ from glmstead.render import render
 from glmstead.settings import Settings
 
 
-def unit_file(unit: str, inputs: list[str], **values: Any) -> list[ManagedFile]:
-    """The unit and its inputs list, which names the unit and the list themselves too."""
+def unit_file(
+    unit: str, inputs: list[str], template: str | None = None, **values: Any
+) -> list[ManagedFile]:
+    """The unit and its inputs list, which names the unit and the list themselves too.
+
+    ``template``: of templates/systemd, where it is not the unit's own name.
+    """
     path, listing = f"{places.UNITS}/{unit}.service", f"{places.CONFIG}/inputs/{unit}"
-    text = render(f"systemd/{unit}.service.j2", unit=unit, **values)
+    text = render(f"systemd/{template or unit}.service.j2", unit=unit, **values)
     lines = "".join(f"{one}\n" for one in [path, listing, *inputs])
     return [ManagedFile(listing, lines), ManagedFile(path, text)]
 

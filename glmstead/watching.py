@@ -36,7 +36,7 @@ def ray_question(settings: Settings, cluster: Cluster) -> list[str]:
         f"{settings.engine.root}/bin/python",
         f"{places.LIBEXEC}/wait_ray_nodes.py",
         f"{cluster.head.address}:{settings.ray.port}",
-        str(settings.ray.gpus_per_host),
+        str(settings.gpus_per_host),
         "0",  # do not wait
         *(member.address for member in cluster.members),
     ]

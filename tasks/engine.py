@@ -12,6 +12,8 @@ from glmstead.settings import Cluster, Settings
 @deploy("Engine environment")
 def install_engine(settings: Settings, cluster: Cluster) -> None:
     engine = settings.engine
+    if engine.kind == "container" or engine.lock is None:
+        return
     environments.locked(
         name=f"{engine.package} {engine.version} as locked",
         root=engine.root,

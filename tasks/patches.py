@@ -9,6 +9,8 @@ from glmstead.settings import Cluster, Settings
 
 @deploy("Patches")
 def patch_engine(settings: Settings, cluster: Cluster) -> None:
+    if settings.engine.kind == "container":
+        return  # an image is patched where it is built
     tags, python = list(settings.patches.tags), f"{settings.engine.root}/bin/python"
     patches.possible(name="Every patch can be applied", tags=tags, python=python)
     patches.applied(name="Patches applied", tags=tags, python=python, units=places.ENGINE_UNITS)

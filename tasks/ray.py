@@ -14,6 +14,8 @@ from glmstead.unit_files import engine_inputs, unit_file
 
 @deploy("Ray configuration")
 def configure_node(settings: Settings, cluster: Cluster) -> None:
+    if settings.engine.kind != "ray":
+        return
     user = settings.system.user
     if host.name == cluster.head.name:
         secrets.generated(name="Ray token", path=places.RAY_TOKEN, owner=f"{user}:{user}")
@@ -52,6 +54,8 @@ def configure_node(settings: Settings, cluster: Cluster) -> None:
 
 @deploy("Ray cluster")
 def start_cluster(settings: Settings, cluster: Cluster) -> None:
+    if settings.engine.kind != "ray":
+        return
     head = cluster.head.name
     ranks = {member.name: places.RAY_WORKER for member in cluster.workers}
     units.stopped_before_its_ranks(

@@ -20,6 +20,6 @@ def ask_questions(settings: Settings) -> None:
         model=settings.vllm.served_model_name,
         long_lines=settings.smoke.long_lines,
         tools=settings.vllm.tool_call_parser is not None,
-        thinking=settings.vllm.reasoning_parser is not None,
+        thinking=settings.vllm.parses_thinking,
         timeout_s=settings.smoke.timeout_s,
     )

@@ -1,5 +1,7 @@
 """The vLLM server on the head: configured everywhere first, started when the cluster is whole."""
 
+from typing import Any
+
 from pyinfra import host
 from pyinfra.api import deploy
 
@@ -14,7 +16,7 @@ from glmstead.unit_files import engine_inputs, unit_file
 
 @deploy("vLLM configuration")
 def configure_server(settings: Settings, cluster: Cluster) -> None:
-    if host.name != cluster.head.name:
+    if settings.engine.kind != "ray" or host.name != cluster.head.name:
         return
     server_configuration(name="vLLM arguments", settings=settings)
     managed_files(
@@ -32,16 +34,18 @@ def configure_server(settings: Settings, cluster: Cluster) -> None:
 
 @deploy("vLLM")
 def serve_model(settings: Settings, cluster: Cluster) -> None:
+    if settings.engine.kind != "ray":
+        return
     units.running(name="vLLM has answered", unit=places.VLLM, here=host.name == cluster.head.name)
 
 
-def commands(settings: Settings, cluster: Cluster) -> dict[str, object]:
+def commands(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     """The command lines of the unit; a start may take the wait for Ray and then the load."""
     python, ray, vllm = f"{settings.engine.root}/bin/python", settings.ray, settings.vllm
     wait_s, longest_pause_s = 300, 270
     addresses = [member.address for member in cluster.members]
     gcs = f"{cluster.head.address}:{ray.port}"
-    nodes = [gcs, str(ray.gpus_per_host), str(wait_s), *addresses]
+    nodes = [gcs, str(settings.gpus_per_host), str(wait_s), *addresses]
     url = f"http://127.0.0.1:{vllm.port}"
     answer = [url, str(vllm.load_timeout_s), vllm.served_model_name]
     folder = f"/run/glmstead/{places.VLLM}"

@@ -43,7 +43,7 @@ def may_start(folder: str) -> int:
     return 0
 
 
-def ended(folder: str, unit: str, restart: str) -> int:
+def ended(folder: str, unit: str, restart: str = "") -> int:
     """Count, unless somebody asked the unit to stop or it only waited for the other hosts."""
     refused = os.environ.get("SERVICE_RESULT") == "exec-condition"
     if refused or asked_to_stop(unit) or Path(folder, "waiting").exists():
@@ -54,7 +54,7 @@ def ended(folder: str, unit: str, restart: str) -> int:
     new = Path(folder, "failed.new")
     new.write_text(json.dumps({"count": count, "how": how, "at": time.time()}))
     new.rename(Path(folder, "failed"))
-    if count < LIMIT:
+    if restart and count < LIMIT:
         subprocess.run(["systemctl", "restart", "--no-block", restart], check=True)
     return 0
 

@@ -46,27 +46,30 @@ def status(inventory: Path) -> None:
     questions = {name: question(one, name, cluster) for name, one in settings.items()}
     report = judge(questions, answers(loaded, questions))
     click.echo(table(HEADER, report.rows))
-    click.echo(f"\nRay: {report.ray}")
+    if report.ray:
+        click.echo(f"\nRay: {report.ray}")
     sys.exit(0 if report.running else 1)
 
 
 def question(settings: Settings, name: str, cluster: Cluster) -> dict[str, Any]:
     """Return what to ask a host: its units, and on the head also Ray."""
     is_head = name == cluster.head.name
-    units = [places.RAY_HEAD, places.VLLM] if is_head else [places.RAY_WORKER]
+    ray = settings.engine.kind == "ray"
+    on_head = [places.RAY_HEAD, places.VLLM] if ray else [places.VLLM]
+    units = on_head if is_head else [places.RAY_WORKER]
     if name == cluster.gateway.name:
         units.append(places.GATEWAY)
     words = [
         f"{settings.engine.root}/bin/python",
         f"{places.LIBEXEC}/wait_ray_nodes.py",
         f"{cluster.head.address}:{settings.ray.port}",
-        str(settings.ray.gpus_per_host),
+        str(settings.gpus_per_host),
         "0",  # do not wait
         *(member.address for member in cluster.members),
     ]
     return {
         "units": units,
-        "ray": {"words": words, "environment": places.ENGINE_ENV} if is_head else None,
+        "ray": {"words": words, "environment": places.ENGINE_ENV} if is_head and ray else None,
     }
 
 
@@ -74,7 +77,8 @@ def judge(questions: dict[str, dict[str, Any]], found: dict[str, Any]) -> Report
     """Return the report; a host missing from ``found`` gave no answer."""
     rows: list[tuple[str, ...]] = []
     running = True
-    ray = "not asked, the head gave no answer"
+    asks_ray = any(asked["ray"] is not None for asked in questions.values())
+    ray = "not asked, the head gave no answer" if asks_ray else ""
     for host, asked in questions.items():
         answer = found.get(host)
         if answer is None:

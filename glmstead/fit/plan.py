@@ -97,9 +97,9 @@ def _context_parallel(args: Mapping[str, Any]) -> int:
 
 
 def _flashinfer(settings: Settings) -> str | None:
-    path = lock_path(settings.engine.lock)
-    if not path.is_file():
+    if settings.engine.lock is None or not lock_path(settings.engine.lock).is_file():
         return None
+    path = lock_path(settings.engine.lock)
     return pins(path.read_text(), settings.engine.python).get("flashinfer-python")
 
 

@@ -98,7 +98,8 @@ def unservable(state: dict[str, Any], settings: Settings) -> list[str]:
         state["config"],
         state["index"],
         state["files"],
-        settings.engine.version,
+        # a fork's version says nothing about what it knows
+        None if settings.vllm.layer_map == "always" else settings.engine.version,
         quantization=settings.model.quantization,
         kv_scales=state["kv_scales"],
     )

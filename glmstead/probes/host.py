@@ -32,7 +32,8 @@ def unit_of(pid: str) -> str:
         text = Path("/proc", pid, "cgroup").read_text()
     except OSError:
         return ""
-    names = re.findall(r"/([^/\n]+\.service)", text)
+    # a container's processes are in a slice of ours, in no service
+    names = re.findall(r"/([^/\n]+\.service|glmstead-[^/\n]+\.slice)", text)
     return names[-1] if names else ""
 
 

@@ -11,9 +11,12 @@ from glmstead.settings.sections import (
     DriverSettings,
     EngineSettings,
     GatewaySettings,
+    GitSettings,
     GpuSettings,
+    ImageSettings,
     ModelSettings,
     NcclSettings,
+    OverlaySettings,
     PatchSettings,
     RaySettings,
     Section,
@@ -37,6 +40,9 @@ class Settings(BaseModel):
     cuda: CudaSettings
     container: ContainerSettings
     engine: EngineSettings
+    image: ImageSettings
+    overlay: OverlaySettings
+    git: GitSettings
     patches: PatchSettings
     model: ModelSettings
     ray: RaySettings
@@ -45,6 +51,11 @@ class Settings(BaseModel):
     gateway: GatewaySettings
     smoke: SmokeSettings
     watch: WatchSettings
+
+    @property
+    def gpus_per_host(self) -> int:
+        """GPUs, and so ranks, of each host."""
+        return self.ray.gpus_per_host or self.gpu.count
 
 
 SECTIONS: dict[str, type[Section]] = {

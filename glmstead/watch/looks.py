@@ -60,7 +60,9 @@ def gateway_key(path: str) -> str:
 
 def compiling() -> bool:
     """Whether a compiler runs in the control group of one of our units."""
-    for group in Path("/sys/fs/cgroup").rglob("glmstead-*.service/cgroup.procs"):
+    groups = Path("/sys/fs/cgroup")
+    containers = groups.rglob("glmstead-engine.slice/docker-*.scope/cgroup.procs")
+    for group in (*groups.rglob("glmstead-*.service/cgroup.procs"), *containers):
         for pid in group.read_text().split():
             name = Path("/proc", pid, "comm")
             if name.exists() and name.read_text().strip() in COMPILERS:

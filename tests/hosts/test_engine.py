@@ -48,7 +48,7 @@ def test_ray_holds_every_host_and_gpu(
     )
     active = status.partition("Active:")[2].partition("Idle:")[0].partition("Pending:")[0]
     idle = status.partition("Idle:")[2].partition("Pending:")[0]
-    total = len(cluster.members) * settings.ray.gpus_per_host
+    total = len(cluster.members) * settings.gpus_per_host
 
     assert (active + idle).count("node_") == len(cluster.members)
     assert f"/{float(total)} GPU" in status

@@ -52,7 +52,7 @@ def test_verdicts_for_machines(python: str) -> None:
     result = run("--python", python, "--json")
 
     rows = json.loads(result.stdout)
-    assert len(rows) == 11
+    assert len(rows) == 15
     row = next(row for row in rows if row["tag"] == "FD_EXCHANGE_ANNOTATIONS")
     assert {key: row[key] for key in ("package", "release", "verdict", "reason", "sha256")} == {
         "package": "flashinfer",

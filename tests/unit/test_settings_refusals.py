@@ -28,7 +28,7 @@ REFUSED: dict[str, tuple[Data, str]] = {
     "unlike any key of its prefix": (
         {"nccl_debug_subsystem_log": 1},
         "nccl_debug_subsystem_log: 1: unknown setting; "
-        "fix: use one of nccl_env, nccl_socket_interfaces",
+        "fix: use one of nccl_env, nccl_socket_interfaces, nccl_trial_limit_s, nccl_trial_port",
     ),
     "a secret is not shown": (
         {"ssh_pasword": "hunter2", "hub_token": "hf_1234"},
@@ -54,7 +54,8 @@ REFUSED: dict[str, tuple[Data, str]] = {
     ),
     "no release": (
         {"engine_version": "latest"},
-        'engine_version: "latest": not a release; fix: give the pinned vLLM, as in the lock',
+        'engine_version: "latest": not a release; fix: give the pinned vLLM, as in the lock, '
+        "or the image's",
     ),
     "entry of a mapping": (
         {"engine_env": {"OMP_NUM_THREADS": 24}},

@@ -13,6 +13,7 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,17 @@ SOURCES: dict[str, tuple[str, ...]] = {
         "vllm/distributed/device_communicators/cpu_communicator.py",
         "vllm/distributed/device_communicators/custom_all_reduce.py",
         "vllm/model_executor/layers/attention/mla_attention.py",
+        "vllm/model_executor/layers/sparse_attn_indexer.py",
         "vllm/model_executor/models/deepseek_mtp.py",
         "vllm/model_executor/models/deepseek_v2.py",
         "vllm/model_executor/models/registry.py",
         "vllm/models/deepseek_v32/__init__.py",
         "vllm/platforms/cpu.py",
+        "vllm/platforms/cuda.py",
         "vllm/utils/deep_gemm.py",
         "vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm120.py",
         "vllm/v1/attention/backends/mla/indexer.py",
+        "vllm/v1/attention/backends/registry.py",
         "vllm/v1/core/sched/scheduler.py",
     ),
     "flashinfer-python": (
@@ -59,7 +63,9 @@ def site_packages(package: str, release: str) -> Path:
 
     Raises RuntimeError when uv finds no x86-64 wheel, httpx.HTTPError when it cannot be read.
     """
-    target = cache_root() / f"{package}-{release}"
+    # named by what is wanted too: a longer list is another folder
+    wanted = sha256("\n".join(SOURCES[package]).encode()).hexdigest()[:8]
+    target = cache_root() / f"{package}-{release}-{wanted}"
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))

@@ -55,6 +55,13 @@ EXPECTED = {
     },
     "AMPERE_INDEXER_GUARD": {"pending": ALL},
     "AMPERE_LAZY_INIT": {"pending": ALL},
+    "AMPERE_SPARSE_BACKEND": {"unsafe": ALL},  # their modules are in no release
+    "AMPERE_SPARSE_PRIORITY": {"unsafe": ALL},
+    "AMPERE_SPARSE_INDEXER": {"unsafe": ALL},
+    "DENSE_OLD_CLASS": {
+        "inert": "0.20.2 0.23.0 0.24.0 0.25.1 0.26.0 0.27.1 0.28.0",
+        "pending": "0.29.0 0.30.0 0.31.0 0.32.0 0.33.0",
+    },
     "MTP_GUARD": {
         "not needed": "0.20.2 0.23.0 0.24.0",
         "pending": "0.25.1 0.26.0 0.27.1 0.28.0",
@@ -74,6 +81,10 @@ EXPECTED_ON_CPU = {
     "MASKED_MHA_NA": "not needed",
     "AMPERE_INDEXER_GUARD": "not needed",
     "AMPERE_LAZY_INIT": "not needed",
+    "AMPERE_SPARSE_BACKEND": "unsafe",
+    "AMPERE_SPARSE_PRIORITY": "unsafe",
+    "AMPERE_SPARSE_INDEXER": "unsafe",
+    "DENSE_OLD_CLASS": "unknown",
     "MTP_GUARD": "unknown",
 }
 G4 = (("vllm", "0.28.0"), ("flashinfer-python", "0.6.16.post3"))

@@ -5,6 +5,14 @@ from collections.abc import Callable, Iterator
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
 from glmstead.settings.rules.checkpoint import controller_source, host_source, hub_source
+from glmstead.settings.rules.engine import (
+    ampere,
+    git_checkout,
+    kinds,
+    overlay_files,
+    pinned_image,
+    thinking,
+)
 from glmstead.settings.rules.environment import locked_versions, malicious_gateway, sources
 from glmstead.settings.rules.gpu import boards, driver_version, locked_toolkit, toolkit
 from glmstead.settings.rules.network import (
@@ -19,11 +27,18 @@ from glmstead.settings.rules.serving import (
     block_size,
     dense_fallback,
     further_arguments,
+    old_class,
     reasoning_parser,
 )
 
 Rule = Callable[[Settings, Cluster], Iterator[Problem]]
 RULES: tuple[Rule, ...] = (
+    kinds,
+    pinned_image,
+    overlay_files,
+    git_checkout,
+    thinking,
+    ampere,
     ranks,
     heads,
     context_parallel,
@@ -40,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     host_source,
     patch_windows,
     dense_fallback,
+    old_class,
     block_size,
     reasoning_parser,
     further_arguments,

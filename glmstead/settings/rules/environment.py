@@ -14,10 +14,14 @@ _MALICIOUS = ("1.82.7", "1.82.8")
 def locked_versions(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """The lock exists and pins the declared releases."""
     engine, gateway = settings.engine, settings.gateway
+    ours = {"version": engine.package} if engine.source == "lock" else {}
+    ray = {"ray_version": "ray"} if engine.ray_version is not None else {}
     for section, lock, wanted in (
-        ("engine", engine.lock, {"version": engine.package, "ray_version": "ray"}),
+        ("engine", engine.lock, {**ours, **ray}),
         ("gateway", gateway.lock, {"version": "litellm"}),
     ):
+        if lock is None or (section == "engine" and engine.kind == "container"):
+            continue
         locked = _locked(lock, engine.python)
         if locked is None:
             fix = f"write files/locks/{lock}.in and run scripts/lock {lock}"

@@ -13,7 +13,7 @@ from glmstead.settings.problem import Problem
 def boards(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """A rank a GPU, and a driver where there are GPUs."""
     count, ranks = settings.gpu.count, settings.ray.gpus_per_host
-    if count and count != ranks:
+    if count and ranks and count != ranks:
         yield Problem(
             "gpu_count", count, f"ray_gpus_per_host is {ranks}", f"set gpu_count to {ranks}"
         )
@@ -69,8 +69,10 @@ def toolkit(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
 
 def locked_toolkit(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """From wheels, every part of the compiler is of the declared release, as torch's runtime is."""
+    if settings.cuda.source != "wheel" or settings.engine.lock is None:
+        return
     path = lock_path(settings.engine.lock)
-    if settings.cuda.source != "wheel" or not path.is_file():
+    if not path.is_file():
         return
     locked = pins(path.read_text(encoding="utf-8"), settings.engine.python)
     parts = ("nvcc", "crt", "cccl", "runtime")

@@ -12,9 +12,9 @@ _CONTEXT = "vllm_args.decode-context-parallel-size"
 def ranks(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """Every GPU holds exactly one rank."""
     tensor, pipeline = settings.vllm.tensor_parallel_size, settings.vllm.pipeline_parallel_size
-    per_host = settings.ray.gpus_per_host
+    per_host = settings.gpus_per_host
     gpus = cluster.hosts * per_host
-    if tensor * pipeline == gpus:
+    if not per_host or tensor * pipeline == gpus:
         return
     wrong = (
         f"tensor {tensor} x pipeline {pipeline} = {tensor * pipeline} ranks, "

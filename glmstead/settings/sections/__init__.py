@@ -17,6 +17,7 @@ from glmstead.settings.sections.host import (
     PatchSettings,
     SystemSettings,
 )
+from glmstead.settings.sections.image import GitSettings, ImageSettings, OverlaySettings
 from glmstead.settings.sections.lifecycle import WatchSettings
 from glmstead.settings.sections.serving import (
     GatewaySettings,
@@ -34,9 +35,12 @@ __all__ = [
     "DriverSettings",
     "EngineSettings",
     "GatewaySettings",
+    "GitSettings",
     "GpuSettings",
+    "ImageSettings",
     "ModelSettings",
     "NcclSettings",
+    "OverlaySettings",
     "PatchSettings",
     "RaySettings",
     "Section",

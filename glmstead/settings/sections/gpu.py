@@ -69,7 +69,9 @@ class CudaSettings(Section):
 class ContainerSettings(Section):
     """The container runtime of image routes (``container_``)."""
 
-    runtime: Literal["none", "docker"] = Field(default="none", description="docker: with GPUs")
+    runtime: Literal["none", "docker", "apptainer"] = Field(
+        default="none", description="docker: with GPUs; apptainer: an image built elsewhere"
+    )
     packages: Strings = Field(
         default=("docker.io",), description="Debian packages of the container engine"
     )

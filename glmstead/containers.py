@@ -1,0 +1,107 @@
+"""What the engine's container is started with, computed from settings; no I/O."""
+
+import json
+from typing import Any
+
+from glmstead import places
+from glmstead.serving import vllm_config
+from glmstead.settings import Settings
+
+Value = bool | int | float | str | list[str] | dict[str, Any]
+
+
+def container_environment(settings: Settings) -> dict[str, str]:
+    """Environment of the engine in its image: no path of the host, no interface of its own."""
+    return {
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        **settings.nccl.env,
+        **settings.engine.env,
+    }
+
+
+def docker_env_file(values: dict[str, str]) -> str:
+    """Text of ``docker run --env-file``: raw, a line a variable, nothing quoted."""
+    return "".join(f"{name}={value}\n" for name, value in sorted(values.items()))
+
+
+def image_reference(settings: Settings) -> str:
+    """An image that is not built here, by what cannot move: its manifest's digest or its id."""
+    image = settings.image
+    return f"{image.name}@{image.digest}" if image.source == "registry" else str(image.digest)
+
+
+def words_of(config: dict[str, Value]) -> list[str]:
+    """A configuration as command-line words; forks of vLLM misread nested values in its file."""
+    model, *words = [str(config["model"])]
+    for name, value in config.items():
+        if name == "model":
+            continue
+        if isinstance(value, bool):
+            words += [f"--{name}"] if value else [f"--no-{name}"]
+        elif isinstance(value, dict):
+            words += [f"--{name}", json.dumps(value, separators=(",", ":"))]
+        elif isinstance(value, list):
+            words += [f"--{name}", *value]
+        else:
+            words += [f"--{name}", str(value)]
+    return [model, *words]
+
+
+def server_words(settings: Settings, layer_map: str | None) -> list[str]:
+    """The engine's own command line, as the image runs it."""
+    unset = [word for name in settings.image.unset for word in ("-u", name)]
+    return [
+        *(["env", *unset] if unset else []),
+        *settings.image.entry,
+        *words_of(vllm_config(settings, layer_map)),
+    ]
+
+
+def docker_run(settings: Settings, reference: str, words: list[str]) -> list[str]:
+    """``docker run`` in the foreground: systemd alone restarts, so there is one policy.
+
+    The container has its own /dev/shm: on the host's (--ipc=host) Docker ignores --shm-size, and
+    killed ranks leave segments for ever.
+    """
+    image, container, model = settings.image, settings.container, settings.model
+    command, *rest = words
+    mounts = {model.path: f"{model.path}:ro", **cache_mounts(settings)}
+    if settings.vllm.thinking is not None:
+        mounts[places.CHAT_TEMPLATE] = f"{places.CHAT_TEMPLATE}:ro"
+    return [
+        *("/usr/bin/docker", "run", "--rm", "--pull=never", f"--name={places.VLLM}"),
+        *("--network=host", f"--cgroup-parent={places.ENGINE_SLICE}"),
+        f"--shm-size={int(image.shm_gb * 2**30)}",
+        *("--ulimit=memlock=-1", "--ulimit=stack=67108864"),
+        *(f"--cap-add={name}" for name in image.add_capabilities),
+        *(["--privileged"] if image.privileged else []),
+        *(["--device=nvidia.com/gpu=all"] if settings.gpu.count else []),
+        *("--log-driver=json-file", f"--log-opt=max-size={container.log_max_mb}m"),
+        f"--log-opt=max-file={container.log_files}",
+        f"--env-file={places.ENGINE_ENV}",
+        *(f"--volume={outside}:{inside}" for outside, inside in mounts.items()),
+        *(f"--entrypoint={command}", reference, *rest),
+    ]
+
+
+def apptainer_run(settings: Settings, sif: str, words: list[str]) -> list[str]:
+    """``apptainer exec`` of the converted image, with the same words as under Docker.
+
+    --containall leaves out the host's home, /tmp and environment, as a container of Docker does.
+    """
+    binds = {settings.model.path: f"{settings.model.path}:ro", **cache_mounts(settings)}
+    if settings.vllm.thinking is not None:
+        binds[places.CHAT_TEMPLATE] = f"{places.CHAT_TEMPLATE}:ro"
+    return [
+        *("/usr/bin/apptainer", "exec", "--containall", "--writable-tmpfs"),
+        *(["--nv"] if settings.gpu.count else []),
+        f"--env-file={places.ENGINE_ENV}",
+        *(f"--bind={outside}:{inside}" for outside, inside in binds.items()),
+        *(sif, *words),
+    ]
+
+
+def cache_mounts(settings: Settings) -> dict[str, str]:
+    """Folders of the host by where they lie in the image: what was compiled once is kept."""
+    return {f"{places.CACHE}/image{folder}": folder for folder in settings.image.cache_mounts}

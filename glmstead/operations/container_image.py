@@ -1,0 +1,144 @@
+"""The engine's image: pulled by digest, loaded from a checked tar, or built; never by a tag alone."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+from pyinfra import host
+from pyinfra.api import FileUploadCommand, QuoteString, StringCommand, operation
+
+from glmstead import ROOT, places
+from glmstead.containers import image_reference
+from glmstead.facts.files import FileStates
+from glmstead.facts.image import ImageState
+from glmstead.image_build import Build
+from glmstead.operations.managed_files import ManagedFile, write_command
+from glmstead.operations.refusal import refuse
+from glmstead.settings import Settings
+
+Commands = Generator[StringCommand | FileUploadCommand, None, None]
+_TAR = f"{places.CACHE}/image.tar"
+
+
+def image_id(reference: str) -> str | None:
+    """Id of an image on this host, None where it is absent or Docker does not run."""
+    found = host.get_fact(ImageState, references=[reference])
+    known: str | None = found["images"][reference]
+    return known
+
+
+@operation()
+def pulled(settings: Settings) -> Commands:
+    """
+    Ensure the image of the declared digest is on the host.
+
+    + settings: of this host
+    """
+    reference = image_reference(settings)
+    if image_id(reference) is not None:
+        host.noop(f"{reference} is here")
+        return
+    # A digest the registry does not have is refused there; one that differs cannot be stored.
+    yield StringCommand("docker pull --quiet", QuoteString(reference))
+
+
+@operation()
+def loaded(settings: Settings) -> Commands:
+    """
+    Ensure the image of a tar on this machine is on the host, checked at both ends.
+
+    + settings: of this host
+    """
+    image = settings.image
+    digest, checksum = str(image.digest), str(image.archive_sha256)
+    if image_id(digest) is not None:
+        host.noop(f"{digest} is here")
+        return
+    archive = ROOT / str(image.archive)
+    if not archive.is_file():
+        yield refuse(f"image_archive: no {archive}; fix: copy the tar there")
+        return
+    yield StringCommand("mkdir -p", places.CACHE)
+    yield FileUploadCommand(str(archive), _TAR)
+    wrong = f"image_archive {archive.name} is not the tar of image_archive_sha256"
+    other = f"image_archive {archive.name} holds another image than image_digest {digest}"
+    tar = QuoteString(_TAR)
+    yield StringCommand(
+        *("trap 'rm -f", _TAR, "' EXIT;"),
+        *("echo", QuoteString(f"{checksum}  {_TAR}"), "| sha256sum --check --status ||"),
+        *("{ echo", QuoteString(wrong), ">&2; exit 1; };"),
+        *("docker load --quiet --input", tar, "&&", "{ docker image inspect"),
+        *(QuoteString(digest), ">/dev/null 2>&1 ||"),
+        *("{ echo", QuoteString(other), ">&2; exit 1; }; }"),
+    )
+
+
+@operation()
+def built(build: Build) -> Commands:
+    """
+    Ensure the image of a build's content is on the host, patched and verified inside the build.
+
+    + build: base image, files and steps
+    """
+    found = host.get_fact(ImageState, references=[build.reference, build.base])["images"]
+    if found[build.reference] is not None:
+        host.noop(f"{build.reference} is here")
+        return
+    folder = f"{places.CACHE}/build"
+    yield StringCommand("rm -rf", folder)
+    for name, text in build.files.items():
+        yield write_command(ManagedFile(f"{folder}/{name}", text))
+    if found[build.base] is None:
+        yield StringCommand("docker pull --quiet", QuoteString(build.base))
+    yield StringCommand(
+        *("docker build --quiet --network=host --tag", QuoteString(build.reference)),
+        *(folder, "&& rm -rf", folder),
+    )
+
+
+@operation()
+def saved(build: Build, folder: str = places.IMAGES) -> Commands:
+    """
+    Ensure a built image also lies as a tar with its checksum and id, for hosts without a registry.
+
+    + build: what was built
+    + folder: where on the host
+    """
+    tar = f"{folder}/{build.reference.replace('/', '-').replace(':', '-')}.tar"
+    if host.get_fact(FileStates, paths=[f"{tar}.json"])[f"{tar}.json"] is not None:
+        host.noop(f"{tar} is here")
+        return
+    new, document = QuoteString(f"{tar}.new"), QuoteString(f"{tar}.json")
+    reference = QuoteString(build.reference)
+    yield StringCommand(
+        *("mkdir -p", QuoteString(folder), "&& docker save --output", new, reference),
+        *("&& mv", new, QuoteString(tar), "&&"),
+        *('printf \'{"image_archive_sha256": "%s", "image_digest": "%s"}\\n\''),
+        *('"$(sha256sum', QuoteString(tar), "| cut -d' ' -f1)\""),
+        *("\"$(docker image inspect --format '{{.Id}}'", reference, ')" >', document),
+    )
+
+
+@operation()
+def converted(sif: str, archive: Path, checksum: str) -> Commands:
+    """
+    Ensure a tar of docker save is there as an Apptainer image.
+
+    + sif: where, on the host
+    + archive: tar on this machine
+    + checksum: its sha256, written beside the image it became
+    """
+    stamp = ManagedFile(f"{sif}.sha256", f"{checksum}\n")
+    if host.get_fact(FileStates, paths=[stamp.path])[stamp.path] == stamp.state:
+        host.noop(f"{sif} is of that tar")
+        return
+    yield StringCommand("mkdir -p", places.CACHE, QuoteString(str(Path(sif).parent)))
+    yield FileUploadCommand(str(archive), _TAR)
+    wrong = f"image_archive {archive.name} is not the tar of image_archive_sha256"
+    new = QuoteString(f"{sif}.new")
+    yield StringCommand(
+        *("trap 'rm -f", _TAR, "' EXIT;"),
+        *("echo", QuoteString(f"{checksum}  {_TAR}"), "| sha256sum --check --status ||"),
+        *("{ echo", QuoteString(wrong), ">&2; exit 1; };"),
+        *("apptainer build --force", new, f"docker-archive:{_TAR}", "&& mv", new, QuoteString(sif)),
+    )
+    yield write_command(stamp)

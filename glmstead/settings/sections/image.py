@@ -1,0 +1,88 @@
+"""Sections about engines that no lock describes: images, files a site brings, a git checkout."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from glmstead.settings.sections.base import AbsolutePath, LockName, Section, Strings, VariableName
+
+Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Repository = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._/:-]*$")]
+VariableNames = Annotated[tuple[VariableName, ...], Field(strict=False)]
+AbsolutePaths = Annotated[tuple[AbsolutePath, ...], Field(strict=False)]
+
+
+class ImageSettings(Section):
+    """The container that serves, of engine_kind container (``image_``)."""
+
+    source: Literal["registry", "archive", "build"] = Field(
+        default="registry", description="pulled, loaded from a tar, or built on the host"
+    )
+    name: Repository | None = Field(default=None, description="repository, without tag")
+    tag: str | None = Field(
+        default=None, pattern=r"^[A-Za-z0-9_.-]+$", description="tag, for people: it pins nothing"
+    )
+    digest: Digest | None = Field(
+        default=None,
+        description="source registry: the manifest's digest; archive: the image's id",
+    )
+    archive: str | None = Field(
+        default=None, description="source archive: tar of docker save, on this machine"
+    )
+    archive_sha256: Sha256 | None = Field(default=None, description="its checksum")
+    base_name: Repository | None = Field(
+        default=None, description="source build: repository of the official image"
+    )
+    base_digest: Digest | None = Field(
+        default=None, description="source build: digest of the official image's manifest"
+    )
+    python: str = Field(default="python3", description="interpreter that holds vLLM, in the image")
+    entry: Strings = Field(
+        default=("vllm", "serve"), description="words before the model, in the image"
+    )
+    unset: VariableNames = Field(
+        default=(), description="variables of the image that the engine must not see"
+    )
+    cache_mounts: AbsolutePaths = Field(
+        default=("/root/.cache",), description="folders of the image kept on the host: JIT caches"
+    )
+    shm_gb: float = Field(default=32.0, gt=0, description="/dev/shm of the container, GB")
+    add_capabilities: Strings = Field(default=(), description="capabilities beyond Docker's own")
+    privileged: bool = Field(default=False, description="--privileged; say why in the next one")
+    privileged_reason: str | None = Field(default=None, description="why it is needed here")
+    ray_packages: Strings = Field(
+        default=(), description="source build: the Ray variant's packages, pinned; empty: no Ray"
+    )
+
+
+class OverlaySettings(Section):
+    """Python files of a change that no release holds, from a source of the site (``overlay_``)."""
+
+    name: LockName | None = Field(
+        default=None, description="NAME of files/overlays/NAME.json, which lists and pins the files"
+    )
+    source: str | None = Field(
+        default=None,
+        description="folder on this machine, or https address, that holds the listed paths",
+    )
+
+
+class GitSettings(Section):
+    """vLLM from git, of engine_source git (``git_``): a pinned release plus one picked change."""
+
+    url: str | None = Field(default=None, description="repository, or a mirror of it")
+    root: AbsolutePath = Field(default="/opt/glmstead/vllm", description="checkout on the host")
+    commit: Commit | None = Field(default=None, description="upstream commit to build on")
+    pick_ref: str | None = Field(
+        default=None, description="ref that holds the change, such as pull/38476/head"
+    )
+    pick_commit: Commit | None = Field(default=None, description="what that ref must be")
+    drop: Strings = Field(default=(), description="paths of the change that are left out (globs)")
+    ours: Strings = Field(
+        default=(), description="files that stay upstream's in a conflict; patches mend them"
+    )
+    only: Strings = Field(
+        default=("*.py", "*.md"), description="what the change may touch, else it needs a compiler"
+    )

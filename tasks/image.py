@@ -1,0 +1,82 @@
+"""The engine as a container: Docker, the image, and the unit that runs it in the foreground."""
+
+from pyinfra.api import deploy
+
+from glmstead import ROOT, places
+from glmstead.containers import (
+    cache_mounts,
+    container_environment,
+    docker_env_file,
+    image_reference,
+)
+from glmstead.image_build import Build, image_build
+from glmstead.operations import container_image
+from glmstead.operations.container_unit import container_unit
+from glmstead.operations.debian import installed
+from glmstead.operations.folders import folders
+from glmstead.operations.managed_files import ManagedFile, managed_files
+from glmstead.render import render
+from glmstead.settings import Cluster, Settings
+from tasks.overlay import texts_of
+from tasks.single import around
+
+
+@deploy("Image")
+def place_image(settings: Settings) -> None:
+    if settings.engine.kind != "container":
+        return
+    image = settings.image
+    if settings.container.runtime == "apptainer":
+        installed(name="Apptainer", packages=settings.container.packages)
+        container_image.converted(
+            name="Image converted for Apptainer",
+            sif=reference_of(settings),
+            archive=ROOT / str(image.archive),
+            checksum=str(image.archive_sha256),
+        )
+    elif image.source == "registry":
+        container_image.pulled(name=f"{image.name} as pinned", settings=settings)
+    elif image.source == "archive":
+        container_image.loaded(name="Image of the tar", settings=settings)
+    else:
+        build = build_of(settings)
+        container_image.built(name=f"{image.name} built and verified", build=build)
+        container_image.saved(name="Tar for hosts without a registry", build=build)
+
+
+@deploy("vLLM configuration")
+def configure_server(settings: Settings, cluster: Cluster) -> None:
+    if settings.engine.kind != "container":
+        return
+    folders(name="Caches of the image", paths=[*cache_mounts(settings)])
+    environment = docker_env_file(container_environment(settings))
+    allow_from = settings.cluster.allow_from
+    slice_unit = render(f"systemd/{places.ENGINE_SLICE}.j2", allow_from=allow_from)
+    managed_files(
+        name="Environment and slice of the engine",
+        files=[
+            ManagedFile(places.ENGINE_ENV, environment),
+            ManagedFile(f"{places.UNITS}/{places.ENGINE_SLICE}", slice_unit),
+        ],
+    )
+    container_unit(
+        name="vLLM unit",
+        settings=settings,
+        reference=reference_of(settings),
+        around=around(settings),
+    )
+
+
+def build_of(settings: Settings) -> Build:
+    """The build of a route that makes its image."""
+    return image_build(settings, texts_of(settings))
+
+
+def reference_of(settings: Settings) -> str:
+    """What the unit runs."""
+    image = settings.image
+    if settings.container.runtime == "apptainer":
+        return f"{places.IMAGES}/{str(image.digest).removeprefix('sha256:')[:12]}.sif"
+    if image.source == "build":
+        return build_of(settings).reference
+    return image_reference(settings)
