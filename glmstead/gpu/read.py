@@ -93,8 +93,8 @@ def _toolchain(raw: dict[str, Any]) -> Toolchain:
     return Toolchain(
         cuda_home=raw["cuda_home"],
         nvcc=release("nvcc", r"release (\d+\.\d+)"),
-        ninja=release("ninja", r"^(\d[\d.]*)"),
-        cxx=release("g++", r"\) (\d[\d.]*)"),
+        ninja=release("ninja", r"^(\d+(?:\.\d+)+)"),
+        cxx=release("g++", r"\) (\d+(?:\.\d+)+)"),
         error=raw["nvcc"]["error"],
     )
 

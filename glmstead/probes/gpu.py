@@ -216,7 +216,6 @@ print(
             "limits": unit_limits(),
             "shm": size("dev/shm", "f_blocks"),
             "boot_free": size("boot", "f_bavail"),
-            "memory": text("proc/meminfo").splitlines()[:1],
             "clock": asked("timedatectl", "show", "-p", "NTPSynchronized", "--value"),
             "log": log(),
         }

@@ -1,0 +1,161 @@
+"""The probe of a GPU host, run as it runs there: programs on PATH, files below a root."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glmstead import ROOT
+from glmstead.gpu.read import gpu_host
+from glmstead.gpu.values import GpuHost
+from tests.gpu_samples import CLOSED, OPEN, RTX, smi_csv
+
+PROBE = ROOT / "glmstead" / "probes" / "gpu.py"
+Probe = Callable[..., GpuHost]
+
+
+@pytest.fixture
+def probe(tmp_path: Path) -> Probe:
+    """Run the probe on a host with these programs (name to shell script) and files."""
+    programs, root = tmp_path / "bin", tmp_path / "root"
+    programs.mkdir()
+    root.mkdir()
+
+    def run(files: dict[str, str] | None = None, seconds: float = 5, **scripts: str) -> GpuHost:
+        for path, text in {"proc/sys/kernel/osrelease": "6.8.0\n", **(files or {})}.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        for name, script in scripts.items():
+            program = programs / name.replace("_", "-")
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+        path = f"{programs}:/usr/bin:/bin"
+        request = {
+            "root": str(root),
+            "user": "nobody-here",
+            "environment": {"PATH": path},
+            "units": [],
+            "peers": [],
+            "seconds": seconds,
+        }
+        done = subprocess.run(
+            [sys.executable, PROBE, json.dumps(request)],
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        raw: dict[str, Any] = json.loads(done.stdout)
+        return gpu_host(raw)
+
+    return run
+
+
+def script(text: str, status: int = 0) -> str:
+    return f"cat <<'TEXT'\n{text}TEXT\nexit {status}"
+
+
+def test_gpus_are_told_with_module_and_log(probe: Probe) -> None:
+    found = probe(
+        files={
+            "proc/driver/nvidia/version": OPEN.format("580.159.03"),
+            "proc/modules": "nvidia 14000000 3 nvidia_uvm, Live 0x0\n",
+            "sys/bus/pci/devices/0000:10:00.0/vendor": "0x10de\n",
+            "sys/bus/pci/devices/0000:10:00.0/class": "0x030200\n",
+            "sys/bus/pci/devices/0000:10:00.0/device": "0x2bb5\n",
+            "sys/bus/pci/devices/0000:10:00.0/numa_node": "1\n",
+            "sys/bus/pci/devices/0000:11:00.0/vendor": "0x10de\n",
+            "sys/bus/pci/devices/0000:11:00.0/class": "0x040300\n",  # its sound
+            "etc/os-release": 'ID=ubuntu\nVERSION_ID="24.04"\n',
+        },
+        nvidia_smi=script(smi_csv(RTX, 1, "580.159.03")),
+        journalctl=script("usb 1-1: new device\nNVRM: Xid (PCI:0000:10:00): 79, pid=1\n"),
+        mokutil=script("SecureBoot enabled\n"),
+    )
+
+    assert (found.smi, len(found.gpus), found.gpus[0].memory_mib) == ("ok", 1, 97887)
+    assert (found.driver.loaded, found.driver.is_open) == ("580.159.03", True)
+    assert (found.pci_gpus, found.numa) == (("0000:10:00.0",), {"0000:10:00.0": 1})
+    assert (found.system, found.kernel) == (("ubuntu", "24.04"), "6.8.0")
+    assert found.secure_boot is True
+    assert [one.what for one in found.findings] == ["Xid 79 of GPU 0000:10:00: fell off the bus"]
+
+
+def test_a_hanging_nvidia_smi_is_left_behind(probe: Probe) -> None:
+    start = time.monotonic()
+    # A child holds the pipe, as nvidia-smi's helpers do.
+    found = probe(seconds=1, nvidia_smi="sleep 300 & sleep 300")
+
+    assert (found.smi, found.smi_error) == ("hung", "no answer in 1 s")
+    assert time.monotonic() - start < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "state"),
+    [
+        ("No devices were found\n", 6, "no devices"),
+        (
+            "Failed to initialize NVML: Driver/library version mismatch\n"
+            "NVML library version: 580.159\n",
+            18,
+            "mismatch",
+        ),
+        (
+            "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n",
+            9,
+            "not loaded",
+        ),
+        (
+            "Unable to determine the device handle for GPU0: 0000:C1:00.0: Unknown Error\n",
+            255,
+            "failed",
+        ),
+    ],
+)
+def test_a_broken_nvidia_smi_says_how(probe: Probe, text: str, status: int, state: str) -> None:
+    found = probe(
+        files={"proc/driver/nvidia/version": CLOSED.format("550.90.07")},
+        nvidia_smi=script(text, status),
+    )
+
+    assert (found.smi, found.gpus) == (state, ())
+    assert found.smi_error
+    assert (found.driver.loaded, found.driver.is_open) == ("550.90.07", False)
+
+
+def test_a_host_without_anything_of_nvidia_is_told_too(probe: Probe) -> None:
+    found = probe()
+
+    assert (found.smi, found.gpus, found.pci_gpus) == ("missing", (), ())
+    assert (found.driver.loaded, found.driver.cuda, found.toolchain.nvcc) == (None, None, None)
+    assert found.findings == ()
+
+
+def test_B2_nvcc_is_looked_for_where_the_services_look(probe: Probe) -> None:
+    found = probe(
+        nvcc=script("Cuda compilation tools, release 13.0, V13.0.88\n"), ninja=script("1.13.2\n")
+    )
+
+    assert (found.toolchain.nvcc, found.toolchain.ninja) == ("13.0", "1.13.2")
+
+
+def test_another_apt_that_holds_a_lock_is_named(probe: Probe, tmp_path: Path) -> None:
+    lock = tmp_path / "root" / "var/lib/dpkg/lock-frontend"
+    lock.parent.mkdir(parents=True)
+    hold = f"import fcntl, time; f = open({str(lock)!r}, 'w'); fcntl.lockf(f, fcntl.LOCK_EX); "
+    with subprocess.Popen(
+        [sys.executable, "-c", hold + "print('held', flush=True); time.sleep(60)"],
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        found = probe()
+        holder.kill()
+
+    assert found.apt_lock.endswith(f"(pid {holder.pid})")
