@@ -17,7 +17,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("glmstead.commands.validate:validate", "Ask the live endpoint what is known."),
     "clients": ("glmstead.commands.clients:clients", "Print settings for the clients people use."),
     "bench": ("glmstead.commands.bench:bench", "Measure the live endpoint."),
-    "recover": ("glmstead.commands.not_built:recover", "(not built yet) Restart the cluster."),
+    "logs": ("glmstead.commands.logs:logs", "The journals of all hosts, merged by time."),
+    "recover": ("glmstead.commands.recover:recover", "Restart the whole cluster cleanly."),
 }
 
 

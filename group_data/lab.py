@@ -56,5 +56,6 @@ watch_interval_s = 5.0
 watch_answer_timeout_s = 10.0
 watch_idle_ask_s = 20.0
 watch_restarts = 20  # the tests hang it often
+vllm_settled_s = 5
 
 gateway_max_tokens = 1024  # Claude Code asks for 32,000, more than the context holds

@@ -49,12 +49,12 @@ def commands(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     url = f"http://127.0.0.1:{vllm.port}"
     answer = [url, str(vllm.load_timeout_s), vllm.served_model_name]
     folder = f"/run/glmstead/{places.VLLM}"
-    restarted = [f"{places.VLLM}.service", f"{places.RAY_HEAD}.service"]
+    units = [f"{places.VLLM}.service", f"{places.RAY_HEAD}.service"]
     server = ["-m", "vllm.entrypoints.openai.api_server", "--config", places.VLLM_CONFIG]
     return {
         "ray_address": gcs,
         "may_start": exec_program("attempts.py", "may-start", folder),
-        "ended": exec_program("attempts.py", "ended", folder, *restarted),
+        "ended": exec_program("attempts.py", "ended", folder, *units, str(vllm.settled_s)),
         "wait_nodes": exec_line([python, f"{places.LIBEXEC}/wait_ray_nodes.py", *nodes]),
         "command": exec_line([python, *server]),
         "wait_answer": exec_program("wait_answer.py", *answer),

@@ -4,9 +4,11 @@ systemd's own limit counts starts in a window: ten faults that each healed fill 
 that loads for twenty minutes never does.
 
 Usage, in the unit; FOLDER is its RuntimeDirectory:
-  ExecCondition  attempts.py may-start FOLDER           waits longer each time, refuses after LIMIT
-  ExecStopPost   attempts.py ended FOLDER UNIT RESTART  counts, and has unit RESTART restarted, so
-                                                        that every rank of the engine ends with it
+  ExecCondition  attempts.py may-start FOLDER
+                 waits longer each time, refuses after LIMIT
+  ExecStopPost   attempts.py ended FOLDER UNIT [RESTART [SETTLED_S]]
+                 counts, unless it had served for SETTLED_S; and has unit RESTART restarted, so that
+                 every rank of the engine ends with it
 """
 
 import json
@@ -18,7 +20,6 @@ from pathlib import Path
 
 LIMIT = 5
 WAITS_S = (0, 0, 30, 90, 270)
-GOOD_S = 120  # who served this long has not failed to start
 GAVE_UP = 1
 
 
@@ -43,12 +44,12 @@ def may_start(folder: str) -> int:
     return 0
 
 
-def ended(folder: str, unit: str, restart: str = "") -> int:
+def ended(folder: str, unit: str, restart: str = "", settled_s: str = "120") -> int:
     """Count, unless somebody asked the unit to stop or it only waited for the other hosts."""
     refused = os.environ.get("SERVICE_RESULT") == "exec-condition"
     if refused or asked_to_stop(unit) or Path(folder, "waiting").exists():
         return 0
-    count = 1 if served_s(unit) >= GOOD_S else int(str(failed(folder)["count"])) + 1
+    count = 1 if served_s(unit) >= float(settled_s) else int(str(failed(folder)["count"])) + 1
     names = ("SERVICE_RESULT", "EXIT_CODE", "EXIT_STATUS")
     how = " ".join(os.environ.get(name, "?") for name in names)
     new = Path(folder, "failed.new")

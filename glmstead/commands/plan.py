@@ -45,13 +45,30 @@ def check_inventory(path: Path, limit: Sequence[str]) -> None:
         raise Refusal(reason)
 
 
-def pyinfra_command(inventory: Path, limit: Sequence[str], *options: str) -> list[str]:
-    """Return the words that run the plan; they hold from the project's root only."""
+def declared(path: Path) -> tuple[Any, dict[str, Any], Any]:
+    """Return an inventory, the settings of its hosts and its cluster; raises Refusal."""
+    # Imported here: they load pyinfra, which patches sockets and takes a second.
+    from glmstead import inventory as inventories
+    from glmstead.settings import cluster_of
+
+    try:
+        loaded = inventories.load(path)
+        inventories.refuse_placeholders(loaded, path)
+        settings = inventories.settings_of(loaded)
+    except inventories.InventoryError as error:
+        raise Refusal(str(error)) from error
+    return loaded, settings, cluster_of(loaded)
+
+
+def pyinfra_command(
+    inventory: Path, limit: Sequence[str], *options: str, plan: str = "deploy.py"
+) -> list[str]:
+    """Return the words that run a plan; they hold from the project's root only."""
     limits = [word for pattern in limit for word in ("--limit", pattern)]
     return [
         *(sys.executable, "-m", "pyinfra", *options, "--fail-percent", "0", *limits),
         *("--group-data", str(ROOT / "group_data")),
-        *(str(inventory.resolve()), str(ROOT / "deploy.py")),
+        *(str(inventory.resolve()), str(ROOT / plan)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""How a host's units are and what Ray holds, in one round trip."""
+"""How a host's units are, what Ray holds and what the engine does, in one round trip."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from glmstead.probes import probe_command
 
 
 class HostStatus(JsonProbe):
-    """``{"units": {unit: {ActiveState, ...}}, "ray": line or None}``."""
+    """The document of ``glmstead.probes.status``."""
 
-    def command(self, units: list[str], ray: dict[str, Any] | None) -> StringCommand:
-        return probe_command("status", {"units": units, "ray": ray})
+    def command(
+        self, units: list[str], ray: dict[str, Any] | None, engine: dict[str, Any] | None
+    ) -> StringCommand:
+        return probe_command("status", {"units": units, "ray": ray, "engine": engine})

@@ -43,6 +43,8 @@ def convergence(unit: str, state: dict[str, Any], renewed: bool) -> Commands:
     if state["ActiveState"] == "active" and (state["stale"] or renewed):
         yield with_journal("restart", unit)
     elif state["ActiveState"] != "active":
+        # Failed starts that were counted before a person came: attempts.py
+        yield StringCommand("rm -f", QuoteString(f"/run/glmstead/{unit}/failed"))
         yield with_journal("start", unit)
 
 

@@ -1,17 +1,22 @@
-"""Says how units are and what Ray holds; argument: {"units": [...], "ray": null or words}.
+"""Says how a host's units are, and on the head also what Ray holds and what the engine does.
 
-Answers {"units": {unit: {property: value}}, "ray": one line, or null}. Ray is asked by the program
-that vLLM waits with, in the environment of the engine, because Ray answers its own token only.
+Argument: {"units": [...], "ray": null or words, "engine": null or {"unit", "url", "gate"}}.
+Answers {"units": {unit: {property: value}}, "ray": one line or null, "watch": {unit: state},
+"engine": null or {"failed", "waiting", "asleep", "open", "metrics", "journal"}}. Ray is asked by
+the program that vLLM waits with, in the environment of the engine, because it wants its token.
 """
 
 import json
 import shlex
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 PROPERTIES = "Id,LoadState,ActiveState,SubState,Result,NRestarts,StateChangeTimestamp"
+METRICS = ("num_requests_running", "num_requests_waiting", "kv_cache_usage_perc")
+LINES = 400
 
 
 def units(names: "list[str]") -> "dict[str, dict[str, str]]":
@@ -53,5 +58,65 @@ def ray(request: "dict[str, Any]") -> str:
     return said[-1] if said else "says nothing"
 
 
-wanted = json.loads(sys.argv[1])
-print(json.dumps({"units": units(wanted["units"]), "ray": wanted["ray"] and ray(wanted["ray"])}))
+def document(path: Path) -> Any:
+    """A JSON file of ours; None where there is none."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def watch() -> "dict[str, Any]":
+    """What the watch says of each unit it watches."""
+    found = {
+        path.stem: document(path) for path in Path("/run/glmstead/glmstead-watch").glob("*.json")
+    }
+    return {unit: said for unit, said in found.items() if said}
+
+
+def metrics(url: str) -> "dict[str, float] | None":
+    """Requests and cache use; None while the server does not answer."""
+    try:
+        with urllib.request.urlopen(f"{url}/metrics", timeout=3) as answer:
+            lines = answer.read().decode().splitlines()
+    except OSError:
+        return None
+    values = [(line.split("{")[0], line.split()[-1]) for line in lines if line[:5] == "vllm:"]
+    return {name: sum(float(v) for n, v in values if n == f"vllm:{name}") for name in METRICS}
+
+
+def journal(unit: str) -> "list[str]":
+    """The last lines of a unit since its last start."""
+    words = ["systemctl", "show", "-P", "InvocationID", f"{unit}.service"]
+    start = subprocess.run(words, capture_output=True, text=True).stdout.strip()
+    if not start:
+        return []
+    words = ["journalctl", "--no-pager", "-o", "cat", "-n", str(LINES)]
+    words += [f"_SYSTEMD_INVOCATION_ID={start}"]
+    return subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
+
+
+def engine(request: "dict[str, str]") -> "dict[str, Any]":
+    folder = Path("/run/glmstead", request["unit"])
+    waiting = folder / "waiting"
+    return {
+        "failed": document(folder / "failed"),
+        "waiting": waiting.read_text().strip() if waiting.exists() else None,
+        "asleep": (folder / "asleep").exists(),
+        "open": (Path(request["gate"]) / "open").exists(),
+        "metrics": metrics(request["url"]),
+        "journal": journal(request["unit"]),
+    }
+
+
+def main(wanted: "dict[str, Any]") -> None:
+    found = {
+        "units": units(wanted["units"]),
+        "ray": wanted["ray"] and ray(wanted["ray"]),
+        "watch": watch(),
+        "engine": wanted["engine"] and engine(wanted["engine"]),
+    }
+    print(json.dumps(found))
+
+
+main(json.loads(sys.argv[1]))

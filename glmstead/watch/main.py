@@ -17,6 +17,8 @@ from glmstead.watch import evidence
 from glmstead.watch.liveness import Limits, Liveness
 from glmstead.watch.looks import answer, compiling, gateway_key, is_ray_member, look, properties
 
+JOIN_S = 300  # a raylet may take this long to join
+
 
 def notify(**fields: str) -> None:
     """Tell systemd how this process is; nothing where no systemd listens."""
@@ -34,15 +36,18 @@ class Watch:
         self.config, self.unit, self.file = config, unit, folder / f"{unit}.json"
         known = json.loads(self.file.read_text()) if self.file.exists() else {}
         self.live = Liveness(Limits(**config["limits"]), known.get("restarts", []))
-        self.invocation = ""
+        self.alive_at = known.get("alive_at")
+        self.invocation, self.joined = "", False
         self.state = "starting"
 
     def tell(self, state: str) -> None:
         """Leave the state for `glmstead status`, and a line in the journal when it changes."""
-        if state != self.state:
+        if state != self.state and not (state[:5] == self.state[:5] == "alive"):
             print(f"{self.unit}: {state}", flush=True)
         self.state = state
-        document = {"state": state, "at": time.time(), "restarts": self.live.restarts}
+        if state.startswith("alive") and state != "alive: idle":
+            self.alive_at = time.time()
+        document = {"state": state, "alive_at": self.alive_at, "restarts": self.live.restarts}
         new = self.file.with_suffix(".new")
         new.write_text(json.dumps(document))
         new.rename(self.file)
@@ -55,6 +60,7 @@ class Watch:
             return False
         if shown["InvocationID"] != self.invocation:
             self.invocation = shown["InvocationID"]
+            self.joined = False
             self.live.begin(time.monotonic())
         return True
 
@@ -116,9 +122,14 @@ def watch_gateway(gateway: Watch, front: str) -> None:
 
 def watch_member(ray: Watch) -> None:
     """A worker: does the head count this host in?"""
+    now = time.monotonic()
     if is_ray_member(ray.config) is not False:
-        ray.live.alive(time.monotonic())
+        ray.live.alive(now)
+        ray.joined = True
         ray.tell("alive: a member")
+        return
+    if not ray.joined and now - ray.live.progress_at < JOIN_S:
+        ray.tell("joining")
         return
     ray.live.silent(time.monotonic(), compiling=False)
     ray.tell(f"not a member, {ray.live.failures} times of {ray.live.limits.failures}")

@@ -13,6 +13,7 @@ import pytest
 from glmstead import ROOT
 
 _NAME, _SUBNET = "test", "10.77.48.0/24"
+_KEPT = "GLMSTEAD_TEST_KEPT_LAB"  # name of a deployed lab to use as it is, while writing tests
 INVENTORY = ROOT / "inventories" / "lab.py"
 Run = subprocess.CompletedProcess[str]
 
@@ -75,6 +76,9 @@ def root_rights() -> None:
 @pytest.fixture(scope="session")
 def deployed() -> Iterator[Deployed]:
     """Two fresh hosts brought up by the README's first command; down again at the end."""
+    if kept := os.environ.get(_KEPT):
+        yield Deployed({**os.environ, "GLMSTEAD_LAB_NAME": kept}, demo=[])
+        return
     env = {**os.environ, "GLMSTEAD_LAB_NAME": _NAME, "GLMSTEAD_LAB_SUBNET": _SUBNET}
     lab = Deployed(env, demo=[])
     try:

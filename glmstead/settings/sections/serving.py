@@ -152,6 +152,9 @@ class VllmSettings(Section):
     load_timeout_s: int = Field(
         default=1800, ge=60, description="bound from start to first answer, seconds"
     )
+    settled_s: int = Field(
+        default=120, ge=0, description="an engine that dies sooner has failed to start, seconds"
+    )
     drain_timeout_s: int = Field(
         default=60, ge=0, description="running requests may end within this before a stop, seconds"
     )

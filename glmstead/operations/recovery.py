@@ -1,0 +1,63 @@
+"""Steps of a clean restart: stopped in order, what is left is ended, the log says what it must."""
+
+from collections.abc import Generator
+
+from pyinfra import host
+from pyinfra.api import QuoteString, StringCommand, operation
+
+from glmstead import places
+from glmstead.answers.log_contract import judge
+from glmstead.facts.endpoint import EndpointState
+from glmstead.operations.refusal import refuse
+from glmstead.probes import probe_command
+from glmstead.settings import Settings
+
+Commands = Generator[StringCommand, None, None]
+KEPT = (places.GATEWAY, places.GATE, places.WATCH)
+BOUND_S = 120
+FREE_MIB = 1024  # what a driver itself may hold of a GPU
+
+
+@operation()
+def stopped(unit: str, here: bool) -> Commands:
+    """
+    Stop a unit, whatever state it is in; its own TimeoutStopSec is the bound.
+
+    + unit: name without ``.service``
+    + here: whether this host may run the unit
+    """
+    service = QuoteString(f"{unit}.service")
+    if not here:
+        host.noop("not on this host")
+        return
+    yield StringCommand("systemctl stop", service, "&& systemctl reset-failed", service, "|| true")
+
+
+@operation()
+def released(user: str) -> Commands:
+    """
+    End what is left of the engine on this host, and wait until its GPUs are free.
+
+    + user: service user, whose processes are ours
+    """
+    request = {"user": user, "kept_units": KEPT, "bound_s": BOUND_S, "free_mib": FREE_MIB}
+    yield probe_command("release", request)
+
+
+@operation()
+def log_as_declared(settings: Settings, here: bool) -> Commands:
+    """
+    Fail this host when the journal of this start lacks a line it must hold, or holds a wrong one.
+
+    + settings: of this host
+    + here: whether this host runs the server
+    """
+    if not here:
+        host.noop("not on this host")
+        return
+    journal = host.get_fact(EndpointState, settings=settings)["journal"]
+    wrong = [f"{one.what}: {one.evidence}" for one in judge(journal, settings) if not one.ok]
+    if wrong:
+        yield refuse(f"{len(wrong)} lines of the log are wrong: {'; '.join(wrong)}")
+    else:
+        host.noop("the log says what it must")

@@ -1,0 +1,128 @@
+"""Ends what is left of the engine on a host, and waits until its GPUs are free; bounded.
+
+Argument: {"user", "kept_units", "bound_s", "free_mib"}. Ours is every process of the service user,
+and every holder of a GPU in a control group of ours, but for the kept units. Others that hold a GPU
+are named and left. Forgets failed starts. Exit status 1 when something of ours is still there.
+"""
+
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+FORGOTTEN = ("glmstead-vllm/failed", "glmstead-vllm/waiting", "glmstead-vllm/asleep")
+
+
+def unit_of(pid: int) -> str:
+    try:
+        text = Path("/proc", str(pid), "cgroup").read_text()
+    except OSError:
+        return ""
+    names = re.findall(r"/([^/\n]+)\.service", text)
+    return names[-1] if names else ""
+
+
+def name_of(pid: int) -> str:
+    try:
+        line = Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ")
+    except OSError:
+        return "ended"
+    return line.decode(errors="replace").strip()[:80]
+
+
+def smi(*query: str) -> "list[list[str]]":
+    """Rows of a question to nvidia-smi; none on a host without GPUs."""
+    if not shutil.which("nvidia-smi"):
+        return []
+    words = ["nvidia-smi", *query, "--format=csv,noheader,nounits"]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=30).stdout
+    return [[cell.strip() for cell in line.split(",")] for line in said.splitlines()]
+
+
+def holders() -> "dict[int, int]":
+    """GPU memory in MiB by the process that holds it."""
+    held: dict[int, int] = {}
+    for pid, memory in smi("--query-compute-apps=pid,used_memory"):
+        number = int(memory) if memory.isdigit() else 0
+        held[int(pid)] = held.get(int(pid), 0) + number
+    return held
+
+
+def is_ours(pid: int, uid: int, kept: "list[str]") -> bool:
+    unit = unit_of(pid)
+    if unit in kept:
+        return False
+    try:
+        owner = Path("/proc", str(pid)).stat().st_uid
+    except OSError:
+        return False
+    return owner == uid or unit.startswith("glmstead-")
+
+
+def ours(uid: int, kept: "list[str]") -> "list[int]":
+    """Processes of ours that should have ended with their units."""
+    owned = [int(path.name) for path in Path("/proc").glob("[0-9]*") if path.name.isdigit()]
+    of_user = [pid for pid in owned if is_ours(pid, uid, kept) and not is_zombie(pid)]
+    return [pid for pid in of_user if pid != os.getpid()]
+
+
+def is_zombie(pid: int) -> bool:
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def end(uid: int, kept: "list[str]", bound_s: float) -> "list[int]":
+    """Ask, then kill; what is still there after the bound."""
+    started, told = time.monotonic(), set()
+    while left := ours(uid, kept):
+        waited = time.monotonic() - started
+        if waited > bound_s:
+            return left
+        for pid in left:
+            if pid not in told:
+                print(f"ending {pid} {name_of(pid)}")
+                told.add(pid)
+            try:
+                os.kill(pid, signal.SIGKILL if waited > 5 else signal.SIGTERM)
+            except ProcessLookupError:
+                continue
+        time.sleep(0.5)
+    return []
+
+
+def wait_for_memory(uid: int, kept: "list[str]", bound_s: float, free_mib: int) -> "list[str]":
+    """Wait until each GPU holds no more than others hold; a line for each that does not."""
+    started = time.monotonic()
+    while True:
+        foreign = {pid: mib for pid, mib in holders().items() if not is_ours(pid, uid, kept)}
+        used = smi("--query-gpu=index,memory.used")
+        full = [row for row in used if int(row[1]) > free_mib + sum(foreign.values())]
+        if not full or time.monotonic() - started > bound_s:
+            break
+        time.sleep(1)
+    for pid, mib in foreign.items():
+        print(f"{pid} {name_of(pid)} holds {mib} MiB of a GPU: not ours, left alone")
+    return [f"GPU {index} still holds {mib} MiB after {bound_s:g} s" for index, mib in full]
+
+
+def main(request: "dict[str, object]") -> int:
+    uid = pwd.getpwnam(str(request["user"])).pw_uid
+    kept = [str(one) for one in json.loads(json.dumps(request["kept_units"]))]
+    bound_s = float(str(request["bound_s"]))
+    wrong = [f"{pid} {name_of(pid)} does not end" for pid in end(uid, kept, bound_s)]
+    wrong += wait_for_memory(uid, kept, bound_s, int(str(request["free_mib"])))
+    for name in FORGOTTEN:
+        Path("/run/glmstead", name).unlink(missing_ok=True)
+    print("\n".join(wrong), file=sys.stderr)
+    return 1 if wrong else 0
+
+
+sys.exit(main(json.loads(sys.argv[1])))

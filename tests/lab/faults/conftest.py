@@ -1,0 +1,40 @@
+"""Faults under traffic, on the lab that all lab tests of a run share."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.lab.conftest import Deployed
+from tests.lab.faults import table
+from tests.lab.faults.cluster import KEY, Cluster
+
+_ROWS = pytest.StashKey[list[table.Row]]()
+
+
+@pytest.fixture(scope="session")
+def cluster(deployed: Deployed) -> Cluster:
+    """The deployed hosts, which serve."""
+    name = deployed.env["GLMSTEAD_LAB_NAME"]
+    head, worker = f"{name}1", f"{name}2"
+    address = deployed.ssh(head, "hostname -I").split()[0]
+    found = Cluster(deployed, head, worker, f"http://{address}:4000", deployed.ssh(head, KEY))
+    assert found.answers()
+    return found
+
+
+@pytest.fixture(scope="session")
+def rows(pytestconfig: pytest.Config) -> list[table.Row]:
+    """What the run measures."""
+    return pytestconfig.stash.setdefault(_ROWS, [])
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Show the table, and write it where --faults-table says."""
+    measured = config.stash.get(_ROWS, [])
+    for line in table.lines(measured):
+        terminalreporter.write_line(line)
+    page = config.getoption("--faults-table")
+    if page is not None and measured:
+        table.write(Path(page), measured)
