@@ -1,6 +1,5 @@
 """Options of the whole suite."""
 
-import pyinfra_cli  # noqa: F401  patches threads and sockets: for every test or for none
 import pytest
 
 
