@@ -85,8 +85,10 @@ def _part(model: ModelSettings, index: int, count: int) -> list[int] | None:
 
 def _hub(settings: Settings) -> dict[str, Any]:
     model = settings.model
+    # a container's host has no engine environment; the gateway's holds the client too
+    root = settings.gateway.root if settings.engine.kind == "container" else settings.engine.root
     return {
-        "python": f"{settings.engine.root}/bin/python",
+        "python": f"{root}/bin/python",
         "repo": model.repo,
         "revision": model.revision,
         "endpoint": model.endpoint,

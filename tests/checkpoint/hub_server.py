@@ -62,6 +62,11 @@ class Hub(_Server):
         return url_of(self)
 
     @property
+    def storage_url(self) -> str:
+        """Of another name where there is one: old clients compare names without ports."""
+        return url_of(self.storage).replace("127.0.0.1", "localhost")
+
+    @property
     def total(self) -> int:
         """Bytes of files that went out."""
         return sum(self.sent.values())
@@ -140,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
             route = f"{self.hub.url}/api/models/a/b/xet-read-token/{commit}"
             linked |= {"X-Xet-Hash": key, "X-Xet-Refresh-Route": route}
         location = {
-            "Location": f"{url_of(self.hub.storage)}/storage/{commit}/{name}",
+            "Location": f"{self.hub.storage_url}/storage/{commit}/{name}",
             "Content-Length": "0",
         }
         self._reply(302, None, {**headers, **linked, **location})

@@ -217,3 +217,19 @@ def test_an_unknown_checkpoint_needs_its_config(
 
     assert run().stderr == "me/own: unknown checkpoint; fix: give its config.json with --config\n"
     assert run("--config", str(config)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("route", "tokens", "heads"), [("b12x4", 710_593, 16), ("b12x8", 7_200_000, 8)]
+)
+def test_the_image_routes_fit_one_host(
+    route: str, tokens: int, heads: int, inventory_file: Inventories
+) -> None:
+    data = {"model_revision": "a" * 40}
+    inventory = str(inventory_file(route=route, hosts=1, data=data))
+    run = CliRunner().invoke(main, ["fit", inventory, "--json"])
+    document = json.loads(run.output)[route]
+
+    assert run.exit_code == 0, run.output
+    assert document["kv_pool_tokens"] == near(tokens)
+    assert document["heads_per_gpu"] == heads
