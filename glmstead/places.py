@@ -35,5 +35,6 @@ GATEWAY = "glmstead-gateway"
 GATE = "glmstead-gate"
 WATCH = "glmstead-watch"
 GATE_FOLDER = f"/run/glmstead/{GATE}"
+GATEWAY_FOLDER = f"/run/glmstead/{GATEWAY}"
 ENGINE_SLICE = "glmstead-engine.slice"
 ENGINE_UNITS = (RAY_HEAD, RAY_WORKER, VLLM)

@@ -181,7 +181,9 @@ def front_config(settings: Settings) -> dict[str, Any]:
     """Limits and gate of ``glmstead.gateway.serve``."""
     gateway, gated = settings.gateway, settings.smoke.gate
     limits = {"max_tokens": gateway.max_tokens, "thinking_tokens": gateway.thinking_tokens}
-    return {**limits, "gate": places.GATE_FOLDER if gated else None}
+    idle = settings.idle
+    sleep = {"folder": places.GATEWAY_FOLDER, "wait_s": idle.wait_s} if idle.after_s else None
+    return {**limits, "gate": places.GATE_FOLDER if gated or sleep else None, "sleep": sleep}
 
 
 def gate_config(settings: Settings) -> dict[str, Any]:

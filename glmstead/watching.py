@@ -20,6 +20,7 @@ def watch_config(settings: Settings, cluster: Cluster, name: str) -> dict[str, A
         "limits": {one: getattr(watch, one) for one in names},
         "url": f"http://127.0.0.1:{vllm.port}",
         "gateway_url": gateway_url(settings),
+        "idle": idle_config(settings) if is_head and settings.idle.after_s else None,
         "key_file": places.GATEWAY_ENV,
         "model": vllm.served_model_name,
         "address": settings.cluster.address,
@@ -27,6 +28,15 @@ def watch_config(settings: Settings, cluster: Cluster, name: str) -> dict[str, A
         "environment": places.ENGINE_ENV,
         "evidence": places.EVIDENCE,
         "py_spy": f"{settings.engine.root}/bin/py-spy",
+    }
+
+
+def idle_config(settings: Settings) -> dict[str, Any]:
+    """When the engine falls asleep, and how it is stopped and started."""
+    names = ("after_s", "stop_command", "start_command")
+    return {
+        "folder": places.GATEWAY_FOLDER,
+        **{name: getattr(settings.idle, name) for name in names},
     }
 
 

@@ -7,6 +7,7 @@ from pyinfra.operations import server
 
 from glmstead import ROOT, checkpoint, places
 from glmstead.operations.debian import installed
+from glmstead.operations.journal import bounded
 from glmstead.operations.kernel import parameters
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.patching import guard
@@ -35,6 +36,8 @@ def prepare_host(settings: Settings) -> None:
         files=[ManagedFile("/etc/security/limits.d/60-glmstead.conf", limits)],
     )
     parameters(name="Kernel parameters", values=system.sysctl)
+    journal = settings.journal
+    bounded(name="Bounds of the journal", size_gb=journal.size_gb, days=journal.days)
     programs = [*(ROOT / "files" / "libexec").glob("*.py"), Path(guard.__file__)]
     files = {program.name: program for program in sorted(programs)}
     managed_files(

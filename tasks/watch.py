@@ -19,7 +19,7 @@ from tasks.gateway import shipped
 def configure_watch(settings: Settings, cluster: Cluster) -> None:
     document = watch_config(settings, cluster, host.name)
     files = [ManagedFile(places.WATCH_CONFIG, json.dumps(document, indent=1) + "\n")]
-    files += shipped("watch/liveness", "watch/looks", "watch/evidence", "watch/main")
+    files += shipped("watch/liveness", "watch/looks", "watch/idle", "watch/evidence", "watch/main")
     managed_files(name="Watch", files=files)
     words = ["/usr/bin/python3", "-m", "glmstead.watch.main", places.WATCH_CONFIG]
     managed_files(

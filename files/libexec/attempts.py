@@ -20,7 +20,7 @@ from pathlib import Path
 
 LIMIT = 5
 WAITS_S = (0, 0, 30, 90, 270)
-GAVE_UP = 1
+GAVE_UP, ASLEEP = 1, 2
 
 
 def failed(folder: str) -> "dict[str, object]":
@@ -33,7 +33,10 @@ def failed(folder: str) -> "dict[str, object]":
 
 
 def may_start(folder: str) -> int:
-    """Wait, then 0; or GAVE_UP, which systemd takes for a condition that does not hold."""
+    """Wait, then 0; else a status that systemd takes for a condition that does not hold."""
+    if Path(folder, "asleep").exists():
+        print("asleep: the next request starts it", flush=True)
+        return ASLEEP
     count = int(str(failed(folder)["count"]))
     if count >= LIMIT:
         print(f"gave up after {count} failed starts in a row; next: glmstead recover", flush=True)

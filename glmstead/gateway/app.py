@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glmstead.gateway.rules import ANSWERING, BadRequest, Limits, applied
+from glmstead.gateway.sleep import Sleep
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -38,17 +39,21 @@ class Gate:
 class Front:
     """The ASGI application that people reach."""
 
-    def __init__(self, app: App, limits: Limits, gate: Gate) -> None:
+    def __init__(self, app: App, limits: Limits, gate: Gate, sleep: Sleep | None = None) -> None:
         self.app = app
         self.limits = limits
         self.gate = gate
+        self.sleep = sleep or Sleep()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection; what does not make the engine work goes through untouched."""
         path = str(scope.get("path", "")).rstrip("/")
         if scope["type"] != "http" or scope["method"] != "POST" or not path.endswith(ANSWERING):
             return await self.app(scope, receive, send)
-        if not self.gate.lets_in(dict(scope["headers"])):
+        headers = dict(scope["headers"])
+        if not self.gate.lets_in(headers) and not await self.sleep.woken(
+            headers, lambda: self.gate.lets_in(headers)
+        ):
             text = "the engine is starting, or has not answered its questions well: try again"
             return await _refuse(send, path, 503, "overloaded_error", text)
         content = await _content(receive)
@@ -56,7 +61,11 @@ class Front:
             content = _ruled(path, content, self.limits)
         except BadRequest as refusal:
             return await _refuse(send, path, 400, "invalid_request_error", str(refusal))
-        await self.app(_sized(scope, content), _replayed(content, receive), send)
+        self.sleep.used(headers)
+        try:
+            await self.app(_sized(scope, content), _replayed(content, receive), send)
+        finally:
+            self.sleep.used(headers)
 
 
 def _ruled(path: str, content: bytes, limits: Limits) -> bytes:

@@ -10,13 +10,21 @@ from pathlib import Path
 
 from glmstead.gateway.app import Front, Gate
 from glmstead.gateway.rules import Limits
+from glmstead.gateway.sleep import Sleep
 
 
 def front(document: str) -> tuple[Limits, Gate]:
     """The rules and the gate of a configuration file's text."""
     config = json.loads(document)
     gate = config.pop("gate")
+    config.pop("sleep", None)
     return Limits(**config), Gate(Path(gate) if gate else None)
+
+
+def sleep(document: str, key: str) -> Sleep:
+    """What a configuration file's text says of an engine that may sleep."""
+    config = json.loads(document).get("sleep")
+    return Sleep(Path(config["folder"]), config["wait_s"], key) if config else Sleep()
 
 
 def main(litellm_config: str, front_config: str, host: str, port: str) -> None:
@@ -25,8 +33,10 @@ def main(litellm_config: str, front_config: str, host: str, port: str) -> None:
     import uvicorn
     from litellm.proxy.proxy_server import app
 
-    limits, gate = front(Path(front_config).read_text())
-    uvicorn.run(Front(app, limits, gate), host=host, port=int(port), server_header=False)
+    document = Path(front_config).read_text()
+    limits, gate = front(document)
+    awake = sleep(document, os.environ["LITELLM_MASTER_KEY"])
+    uvicorn.run(Front(app, limits, gate, awake), host=host, port=int(port), server_header=False)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 """Steps of a clean restart: stopped in order, what is left is ended, the log says what it must."""
 
 from collections.abc import Generator
+from typing import Any
 
+import click
 from pyinfra import host
-from pyinfra.api import QuoteString, StringCommand, operation
+from pyinfra.api import FunctionCommand, Host, QuoteString, State, StringCommand, operation
 
 from glmstead import places
 from glmstead.answers.log_contract import judge
 from glmstead.facts.endpoint import EndpointState
 from glmstead.operations.refusal import refuse
+from glmstead.operations.secrets import rights
 from glmstead.probes import probe_command
 from glmstead.settings import Settings
 
-Commands = Generator[StringCommand, None, None]
+Commands = Generator[StringCommand | FunctionCommand, None, None]
 KEPT = (places.GATEWAY, places.GATE, places.WATCH)
 BOUND_S = 120
 FREE_MIB = 1024  # what a driver itself may hold of a GPU
@@ -41,7 +44,16 @@ def released(user: str) -> Commands:
     + user: service user, whose processes are ours
     """
     request = {"user": user, "kept_units": KEPT, "bound_s": BOUND_S, "free_mib": FREE_MIB}
-    yield probe_command("release", request)
+    # Its words are for people: who was ended, who holds a GPU and is not ours.
+    yield FunctionCommand(_aloud, (probe_command("release", request), rights()), {})
+
+
+def _aloud(state: State, host: Host, command: StringCommand, sudo: dict[str, Any]) -> bool:
+    """Run a command and show what it says; False fails the operation."""
+    done, output = host.run_shell_command(command, print_output=False, **sudo)
+    for line in output.combined_lines:
+        click.echo(f"    {host.print_prefix}{line.line}")
+    return bool(done)
 
 
 @operation()

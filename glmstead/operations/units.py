@@ -43,8 +43,9 @@ def convergence(unit: str, state: dict[str, Any], renewed: bool) -> Commands:
     if state["ActiveState"] == "active" and (state["stale"] or renewed):
         yield with_journal("restart", unit)
     elif state["ActiveState"] != "active":
-        # Failed starts that were counted before a person came: attempts.py
-        yield StringCommand("rm -f", QuoteString(f"/run/glmstead/{unit}/failed"))
+        # Failed starts that were counted before a person came, and sleep: attempts.py
+        marks = [QuoteString(f"/run/glmstead/{unit}/{name}") for name in ("failed", "asleep")]
+        yield StringCommand("rm -f", *marks)
         yield with_journal("start", unit)
 
 

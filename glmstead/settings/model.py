@@ -13,7 +13,9 @@ from glmstead.settings.sections import (
     GatewaySettings,
     GitSettings,
     GpuSettings,
+    IdleSettings,
     ImageSettings,
+    JournalSettings,
     ModelSettings,
     NcclSettings,
     OverlaySettings,
@@ -50,7 +52,9 @@ class Settings(BaseModel):
     vllm: VllmSettings
     gateway: GatewaySettings
     smoke: SmokeSettings
+    journal: JournalSettings
     watch: WatchSettings
+    idle: IdleSettings
 
     @property
     def gpus_per_host(self) -> int:

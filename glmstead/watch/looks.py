@@ -39,7 +39,11 @@ def look(url: str, timeout_s: float) -> Look:
 def answer(url: str, model: str, timeout_s: float, key: str = "") -> str:
     """Ask for one token: "answered", "closed" (the gate) or why there is no answer."""
     body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    headers = {
+        "Content-Type": "application/json",
+        "Authorization": f"Bearer {key}",
+        "X-Glmstead-Watch": "1",  # not counted as use
+    }
     request = urllib.request.Request(
         f"{url}/v1/chat/completions", json.dumps(body).encode(), headers
     )

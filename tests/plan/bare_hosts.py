@@ -124,6 +124,7 @@ _PROBES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "Says which packages the next upgrades": _nothing_moves,
     "Says how the container engine is set up": _docker,
     "Says whether packets of a size": lambda request, state: {},
+    "Says whether journald runs": lambda request, state: {"digest": None, "stale": False},
     "Says what a folder lacks": _no_compiler,
     "Says what systemd knows of units": _units,
     "Says what a virtual environment holds": _environment,

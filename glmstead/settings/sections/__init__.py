@@ -18,7 +18,11 @@ from glmstead.settings.sections.host import (
     SystemSettings,
 )
 from glmstead.settings.sections.image import GitSettings, ImageSettings, OverlaySettings
-from glmstead.settings.sections.lifecycle import WatchSettings
+from glmstead.settings.sections.lifecycle import (
+    IdleSettings,
+    JournalSettings,
+    WatchSettings,
+)
 from glmstead.settings.sections.serving import (
     GatewaySettings,
     ModelSettings,
@@ -37,7 +41,9 @@ __all__ = [
     "GatewaySettings",
     "GitSettings",
     "GpuSettings",
+    "IdleSettings",
     "ImageSettings",
+    "JournalSettings",
     "ModelSettings",
     "NcclSettings",
     "OverlaySettings",

@@ -5,6 +5,30 @@ from pydantic import Field
 from glmstead.settings.sections.base import Section
 
 
+class IdleSettings(Section):
+    """Scale to zero (``idle_``): an engine nobody uses is stopped, the next request starts it."""
+
+    after_s: float | None = Field(
+        default=None, gt=0, description="stop the engine when nobody asked for so long; None: never"
+    )
+    wait_s: int = Field(
+        default=1800, ge=0, description="a request waits so long for a start, then 503, seconds"
+    )
+    stop_command: str | None = Field(
+        default=None, description="shell command of the site instead of stopping the unit"
+    )
+    start_command: str | None = Field(
+        default=None, description="shell command of the site instead of starting the unit"
+    )
+
+
+class JournalSettings(Section):
+    """The hosts' journal (``journal_``), which holds what all services say."""
+
+    size_gb: float = Field(default=4.0, ge=0.1, description="the most it may take, GB")
+    days: int = Field(default=30, ge=1, description="how long an entry is kept, days")
+
+
 class WatchSettings(Section):
     """Liveness of the engine (``watch_``)."""
 

@@ -1,12 +1,14 @@
 """The lab's cluster while it breaks and heals: what to break, and what is seen of it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tests.lab.conftest import Deployed
 from tests.lab.faults.table import Row
-from tests.lab.faults.traffic import Traffic, right_answer
+from tests.lab.faults.traffic import Traffic, ask, right_answer
 
 STABLE_S = 10.0
 KEY = ". /etc/glmstead/gateway.env && echo $LITELLM_MASTER_KEY"
@@ -80,6 +82,31 @@ class Cluster:
     def answers(self) -> bool:
         """Whether the endpoint gives a right answer now."""
         return right_answer(self.url, self.key)
+
+    def refusal(self) -> tuple[int, str]:
+        """Status and Retry-After of the first question that is refused."""
+        for _ in range(100):
+            answer = ask(self.url, self.key, "Reply with exactly: READY", timeout_s=20)
+            if answer.status_code != 200:
+                return answer.status_code, answer.headers.get("Retry-After", "")
+            time.sleep(0.1)
+        raise AssertionError("nothing is refused")
+
+    @contextmanager
+    def long_request(self) -> Iterator[Future[int]]:
+        """A request of 300 tokens that runs; its result is how many were answered."""
+
+        def tokens() -> int:
+            body = {"max_tokens": 300, "ignore_eos": True}
+            answer = ask(self.url, self.key, "Count to 300.", timeout_s=300, **body)
+            return int(answer.json()["usage"]["completion_tokens"])
+
+        with ThreadPoolExecutor() as pool:
+            running = pool.submit(tokens)
+            metrics = "curl -s http://127.0.0.1:8000/metrics | grep num_requests_running{"
+            while self.ssh(self.head, metrics).split()[-1] == "0.0":
+                time.sleep(0.1)
+            yield running
 
     def traffic(self, clients: int = 2) -> Traffic:
         """Clients of the endpoint."""

@@ -106,19 +106,24 @@ def text_of(line: str) -> str:
     return choices[0]["delta"].get("content") or "" if choices else ""
 
 
+def ask(
+    url: str, key: str, text: str, timeout_s: float, max_tokens: int = 16, **body: object
+) -> httpx.Response:
+    """Ask one question, not streamed."""
+    messages = [{"role": "user", "content": text}]
+    fixed = {"model": "glm-5.2", "messages": messages, "max_tokens": max_tokens, "temperature": 0}
+    return httpx.post(
+        f"{url}/v1/chat/completions",
+        json={**fixed, **body},
+        headers={"Authorization": f"Bearer {key}"},
+        timeout=timeout_s,
+    )
+
+
 def right_answer(url: str, key: str, timeout_s: float = 20) -> bool:
     """Whether one question is answered, and rightly."""
-    body = {
-        "model": "glm-5.2",
-        "messages": [{"role": "user", "content": "Reply with exactly: READY"}],
-        "max_tokens": 16,
-        "temperature": 0,
-    }
-    headers = {"Authorization": f"Bearer {key}"}
     try:
-        answer = httpx.post(
-            f"{url}/v1/chat/completions", json=body, headers=headers, timeout=timeout_s
-        )
+        answer = ask(url, key, "Reply with exactly: READY", timeout_s)
         said = answer.json()["choices"][0]["message"]["content"]
     except (httpx.HTTPError, ValueError, KeyError):
         return False
