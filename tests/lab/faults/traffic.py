@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field
+from itertools import cycle
 from types import TracebackType
 
 import httpx
@@ -23,7 +24,7 @@ class Request:
 
 @dataclass
 class Traffic:
-    """Streaming requests of some clients, one after another, until the block ends."""
+    """Requests of some clients, every second one streamed, until the block ends."""
 
     url: str
     key: str
@@ -58,9 +59,11 @@ class Traffic:
         return [one for one in self.requests if one.outcome.startswith(start)]
 
     def _keep_asking(self) -> None:
-        while not self._stop.is_set():
+        for kind in cycle((stream, whole)):
+            if self._stop.is_set():
+                break
             began = time.time()
-            outcome = stream(self.url, self.key)
+            outcome = kind(self.url, self.key)
             self.requests.append(Request(began, time.time(), outcome))
             self._stop.wait(0.2 if outcome == "answered" else 1.0)
 
@@ -96,6 +99,20 @@ def stream(url: str, key: str) -> str:
     if not finished or "408" not in said:
         return f"lost: the stream ended with {said!r}, finished {finished}"
     return "answered"
+
+
+def whole(url: str, key: str) -> str:
+    """Ask for an answer in one piece and say how it went."""
+    try:
+        answer = ask(url, key, "What is 17 multiplied by 24?", BOUND_S, max_tokens=32)
+        if answer.status_code != 200:
+            return f"error: {answer.status_code}"
+        said = answer.json()["choices"][0]["message"]["content"]
+    except httpx.TimeoutException:
+        return f"lost: nothing for {BOUND_S:g} s"
+    except (httpx.HTTPError, ValueError) as error:
+        return f"error: {type(error).__name__}"
+    return "answered" if said and "408" in said else f"lost: a wrong answer: {said!r}"
 
 
 def text_of(line: str) -> str:
