@@ -11,34 +11,32 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from glmstead.checkpoint.edits import correct
-from glmstead.checkpoint.hashing import DigestCache, digests_of
-from glmstead.checkpoint.hub_process import Hub, list_files
+from glmstead.checkpoint.hashing import DigestCache
+from glmstead.checkpoint.hub_process import Hub
 from glmstead.checkpoint.hub_source import HubSource
 from glmstead.checkpoint.listing import (
     STATE,
     CheckpointError,
-    Entry,
     Folder,
     Listing,
-    read_json,
     write_json,
 )
-from glmstead.checkpoint.local import Range, ranges
+from glmstead.checkpoint.local import ranges
 from glmstead.checkpoint.peers import Peers
-from glmstead.checkpoint.progress import Progress, amount
+from glmstead.checkpoint.progress import amount
+from glmstead.checkpoint.sources import Sources, written
 from glmstead.checkpoint.survey import Survey, tidy
-from glmstead.checkpoint.transfer import Sources, Transfer, written
-from glmstead.checkpoint.verify import complete, known_listing, verified
+from glmstead.checkpoint.transfer import Transfer
+from glmstead.checkpoint.verify import complete, verified
+from glmstead.checkpoint.wanted import wanted
 
 _LOCK_S = 60.0
-_LISTING_S = 60.0
 
 
 def place(request: dict[str, Any]) -> Listing:
@@ -48,7 +46,7 @@ def place(request: dict[str, Any]) -> Listing:
         hub = Hub(**request["hub"]) if request["hub"] else None
         peers = Peers(request["peers"], request["origin"], request["stall_s"])
         local = ranges(Path(request["local"])) if request["local"] else {}
-        listing = _listing(request, folder, hub, peers, local)
+        listing = wanted(request, folder, hub, peers, local)
         write_json(folder.listing, listing.document())
         found, cache = verified(folder, listing, request["deep"])
         for line in found.lines():
@@ -82,81 +80,6 @@ def _finish(
     return manifest
 
 
-def _listing(
-    request: dict[str, Any],
-    folder: Folder,
-    hub: Hub | None,
-    peers: Peers,
-    local: dict[str, Range],
-) -> Listing:
-    """Return what is wanted: as given, noted before, or told by the source or a peer."""
-    if request["listing"]:
-        return Listing.of(request["listing"])
-    known = known_listing(folder)
-    if known is not None and known.origin == request["origin"]:
-        return known
-    if local:
-        return _of_local(request, local)
-    if hub is not None and request["part"] is not None:
-        try:
-            return _of_hub(request, hub, folder)
-        except CheckpointError:
-            found = peers.listing()
-            if found is None:
-                raise
-            return found
-    return _of_peers(request, hub, folder, peers)
-
-
-def _of_peers(request: dict[str, Any], hub: Hub | None, folder: Folder, peers: Peers) -> Listing:
-    """Ask the peers until one knows: the host that asks the hub may be about to."""
-    deadline = time.monotonic() + _LISTING_S
-    while time.monotonic() < deadline:
-        found = peers.listing()
-        if found is not None:
-            return found
-        if not peers.working():
-            break
-        time.sleep(0.5)
-    if hub is None:
-        raise CheckpointError(f"{request['origin']}: neither here nor on any other host")
-    return _of_hub(request, hub, folder)
-
-
-def _of_hub(request: dict[str, Any], hub: Hub, folder: Folder) -> Listing:
-    found = list_files(hub, folder)
-    files = {name: found[name] for name in needed(found, request["files"])}
-    if not files:
-        raise CheckpointError(f"{hub.origin}: none of its files is asked for in model_files")
-    return Listing.of(Listing(hub.origin, files).document())
-
-
-def _of_local(request: dict[str, Any], local: dict[str, Range]) -> Listing:
-    """The manifest that came along, else what the files are now: then nobody vouches for them."""
-    brought = local.get(f"{STATE}/manifest.json")
-    if brought is not None and brought.path.name == "manifest.json":
-        document = read_json(brought.path)
-        if "files" in document:
-            files = Listing.of(document).files
-            return Listing(request["origin"], files)
-    found = {name: local[name] for name in needed(local, request["files"])}
-    progress = Progress("read source", sum(one.size for one in found.values()))
-    files = {name: _entry(one, progress) for name, one in found.items()}
-    progress.finish()
-    return Listing.of(Listing(request["origin"], files).document())
-
-
-def _entry(one: Range, progress: Progress) -> Entry:
-    digests = digests_of(one.path, progress.add, one.offset, one.size)
-    return Entry(one.size, sha256=digests["sha256"])
-
-
-def needed(names: Iterable[str], patterns: list[str]) -> list[str]:
-    """Return the names that some pattern asks for, none of our own notes among them."""
-    own = (name for name in names if not name.startswith(STATE))
-    return [name for name in own if any(fnmatch(name, one) for one in patterns)]
-
-
 def _mine(listing: Listing, part: list[int] | None) -> frozenset[str]:
     """Return every n-th file of the listing, the i-th of n hosts' share; none without a share."""
     if part is None:
@@ -167,11 +90,11 @@ def _mine(listing: Listing, part: list[int] | None) -> frozenset[str]:
 
 
 def _drop_foreign_parts(folder: Folder, listing: Listing, found: Survey) -> None:
-    wanted = {folder.part(listing.files[name]).name for name in found.missing}
+    needed = {folder.part(listing.files[name]).name for name in found.missing}
     parts = folder.root / STATE / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     for part in parts.iterdir():
-        if part.name not in wanted:
+        if part.name not in needed:
             part.unlink()
 
 

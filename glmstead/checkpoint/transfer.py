@@ -12,38 +12,22 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from glmstead.checkpoint.hashing import DigestCache, digests_of, stat_of
-from glmstead.checkpoint.hub_source import HubSource
 from glmstead.checkpoint.listing import (
     STATE,
     CheckpointError,
     Folder,
     Listing,
     write_json,
-    xet_part,
 )
-from glmstead.checkpoint.local import Range
-from glmstead.checkpoint.peers import Peers
 from glmstead.checkpoint.progress import Progress
+from glmstead.checkpoint.sources import Sources, copier, next_for_hub, written
 
 _TICK_S = 0.1
 _TRIES = 3  # of one file with a source that delivers, but wrongly
 _LONELY_S = 30.0  # without any source that moves
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where files may come from; ``mine`` are those this host shall fetch from the hub."""
-
-    hub: HubSource | None
-    local: dict[str, Range]
-    peers: Peers
-    mine: frozenset[str]
-    streams: int
 
 
 class Transfer:
@@ -101,12 +85,12 @@ class Transfer:
             if holders:
                 load = Counter(self._flying.values())
                 peer = min(holders, key=lambda address: (load[address], random.random()))
-                self._start(name, peer, _copier(peers, peer, self._listing, name))
+                self._start(name, peer, copier(peers, peer, self._listing, name))
 
     def _ask_the_hub(self) -> None:
         hub = self._from.hub
         while hub and hub.free():
-            name = self._next_for_hub()
+            name = next_for_hub(self._from, self._listing, self._pending)
             if name is None:
                 return
             self._pending.remove(name)
@@ -114,22 +98,6 @@ class Transfer:
             self._tell_busy()
             entry = self._listing.files[name]
             hub.get(name, entry, self._folder.part(entry), self._answered)
-
-    def _next_for_hub(self) -> str | None:
-        peers = self._from.peers
-        taken = peers.busy()
-        lonely = [
-            name
-            for name in self._pending
-            if name not in taken and not peers.holders(self._listing.files[name].key)
-        ]
-        mine = [name for name in lonely if name in self._from.mine]
-        if mine:
-            return mine[0]
-        if lonely and (self._from.mine or not peers.working()):
-            # its owner goes from the front: take one from behind, and another than the others do
-            return random.choice(lonely[len(lonely) // 2 :])
-        return None
 
     def _answered(self, name: str, error: str | None) -> None:
         self._events.put(lambda: self._arrived(name, "hub", error))
@@ -250,17 +218,3 @@ class Transfer:
     def _tell_busy(self) -> None:
         names = [name for name, whence in self._flying.items() if whence == "hub"]
         write_json(self._folder.root / STATE / "busy.json", {"names": names}, sync=False)
-
-
-def written(part: Path) -> int:
-    """Return bytes of a part; Xet writes into one of its own, in no order, so blocks count."""
-    stat, count = stat_of(part), 0
-    with suppress(OSError):
-        count = xet_part(part).stat().st_blocks * 512
-    return count + (stat[0] if stat else 0)
-
-
-def _copier(
-    peers: Peers, address: str, listing: Listing, name: str
-) -> Callable[[Path, Callable[[int], None]], None]:
-    return lambda part, count: peers.copy(address, listing.files[name], part, count)

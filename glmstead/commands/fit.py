@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from glmstead.commands.plan import Refusal, inventory_argument
-from glmstead.fit.verdict import Fit, Plan
+from glmstead.fit.plan_values import Plan
+from glmstead.fit.verdict import Fit
 
 
 @click.command()

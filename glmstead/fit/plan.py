@@ -12,8 +12,9 @@ from pyinfra.api.exceptions import DeployError
 from glmstead import ROOT
 from glmstead.fit.cards import CARDS, GB, Card
 from glmstead.fit.kernels import SM120_SPARSE
+from glmstead.fit.plan_values import Plan
 from glmstead.fit.reserve import BOARDS, DEFAULT_BATCHED
-from glmstead.fit.verdict import Plan, fit
+from glmstead.fit.verdict import fit
 from glmstead.lock import lock_path, pins
 from glmstead.settings.model import Cluster, Settings
 

@@ -6,38 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from glmstead.fit.cache import bytes_a_token
-from glmstead.fit.cards import Card
 from glmstead.fit.kernels import SM120_SPARSE, undispatchable
+from glmstead.fit.plan_values import Plan, warnings
 from glmstead.fit.reserve import GIB, activations, fixed
 from glmstead.fit.weights import bytes_a_gpu
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What memory and kernels depend on; sizes in GiB, ``cpu_cache`` only without GPUs."""
-
-    card: Card
-    tensor: int
-    context: int
-    gpu_gib: float
-    hosts: int = 1
-    pipeline: int = 1
-    context_parallel: int = 1
-    utilization: float = 0.92
-    batched: int = 8192
-    dense: bool = False
-    fp8: bool = True
-    draft: bool = False
-    all_full: bool = False
-    backend: str | None = None
-    flashinfer: str | None = None
-    padded: bool = False
-    cpu_cache: float | None = None
-
-    @property
-    def b12x(self) -> bool:
-        """Whether the community image's kernels serve."""
-        return (self.backend or "").startswith("B12X")
 
 
 @dataclass(frozen=True)
@@ -62,7 +34,7 @@ def fit(plan: Plan) -> Fit:
     """Return the verdict."""
     found = _figures(plan)
     reason = next(filter(None, (_shape(plan), _memory(plan, found), _context(plan, found))), "")
-    return replace(found, fits=not reason, reason=reason, warnings=_warnings(plan))
+    return replace(found, fits=not reason, reason=reason, warnings=warnings(plan))
 
 
 def _figures(plan: Plan) -> Fit:
@@ -173,21 +145,3 @@ def _knobs(plan: Plan) -> Iterator[tuple[Plan, str]]:
         yield replace(plan, fp8=True), "set vllm_kv_cache_dtype to fp8"
     if plan.draft:
         yield replace(plan, draft=False), "drop speculative decoding"
-
-
-def _warnings(plan: Plan) -> list[str]:
-    lines = []
-    if plan.pipeline > 1:
-        lines.append(
-            f"{plan.pipeline} pipeline stages: a single request visits them one after the other, so "
-            "it decodes no faster than on one stage's GPUs (39 tokens/s at 2x3, 53 at 4x1)"
-        )
-    if plan.hosts > plan.pipeline:
-        collectives = 2 * int(plan.card.config["num_hidden_layers"])
-        lines.append(
-            f"tensor ranks on {plan.hosts} hosts: {collectives} all-reduces a token cross the "
-            "network; its latency bounds a single request"
-        )
-    if plan.context_parallel > 1:
-        lines.append("DCP trades speed for room: 60 tokens/s at 4, 81 at 1 in the public run")
-    return lines

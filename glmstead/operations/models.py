@@ -1,11 +1,8 @@
 """The checkpoint on a host: placed whole, verified by hash, fit to be served, everywhere the same."""
 
 import json
-import tarfile
 from collections.abc import Generator
-from functools import cache
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pyinfra import host
 from pyinfra.api import (
@@ -17,19 +14,15 @@ from pyinfra.api import (
     operation,
 )
 
-from glmstead import ROOT, places
-from glmstead.checkpoint.hashing import digests_of
-from glmstead.checkpoint.listing import Entry, Folder, Listing
-from glmstead.checkpoint.local import ranges
-from glmstead.checkpoint.place import needed
+from glmstead import places
 from glmstead.facts.model import ModelState
 from glmstead.layer_map import serving_problems
 from glmstead.model_source import origin_of, request_for, share_command, whats_wrong
+from glmstead.operations.model_uploads import local_listing, uploads
 from glmstead.operations.refusal import refuse
 from glmstead.operations.secrets import rights
 from glmstead.operations.units import made_stale, peer
 from glmstead.settings import Cluster, Settings
-from glmstead.settings.sections.serving import ModelSettings
 
 Commands = Generator[StringCommand | FileUploadCommand | FunctionCommand, None, None]
 _SHARE = "glmstead-model-share"
@@ -104,52 +97,6 @@ def unservable(state: dict[str, Any], settings: Settings) -> list[str]:
         kv_scales=state["kv_scales"],
     )
     return [f"{settings.model.path}: {line}" for line in lines]
-
-
-@cache
-def local_listing(model: ModelSettings) -> Listing:
-    """Return what the folder or tar on this machine holds, of the files that are asked for."""
-    found = ranges(ROOT / str(model.directory))
-    names = needed(found, list(model.files))
-    return Listing(
-        f"controller {model.directory}",
-        {
-            name: Entry(
-                found[name].size,
-                digests_of(found[name].path, lambda _: None, found[name].offset, found[name].size)[
-                    "sha256"
-                ],
-            )
-            for name in names
-        },
-    )
-
-
-def uploads(model: ModelSettings, listing: Listing, state: dict[str, Any]) -> Commands:
-    """Send what the host does not hold into parts, named by their content."""
-    folder, source = Folder(Path(model.path)), ROOT / str(model.directory)
-    lacking = {
-        name: entry
-        for name, entry in listing.files.items()
-        if state["verified"].get(name) != entry.sha256
-    }
-    if lacking:
-        parent = folder.part(next(iter(lacking.values()))).parent
-        yield StringCommand("mkdir -p", QuoteString(str(parent)))
-    for name, entry in lacking.items():
-        new = f"{folder.part(entry)}.new"
-        yield FileUploadCommand(_opened(source, name), new)
-        yield StringCommand("mv", QuoteString(new), QuoteString(str(folder.part(entry))))
-
-
-def _opened(source: Path, name: str) -> str | IO[Any]:
-    if source.is_dir():
-        return str(source / name)
-    archive = tarfile.open(source, "r:")  # noqa: SIM115 - open while its member is read
-    member = next(m for m in archive if m.name == name or m.name.partition("/")[2] == name)
-    stream = archive.extractfile(member)
-    assert stream is not None
-    return stream
 
 
 def _place(

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from glmstead.cli import main
 from glmstead.fit.cache import bytes_a_token
 from glmstead.fit.cards import CARDS
-from glmstead.fit.verdict import Plan, fit
+from glmstead.fit.plan_values import Plan
+from glmstead.fit.verdict import fit
 from glmstead.fit.weights import bytes_a_gpu, counted
 from tests.unit.conftest import Inventories, Refusals
 
