@@ -18,7 +18,7 @@ COMPILERS = {"nvcc", "cicc", "ptxas", "ninja", "cc1plus", "g++"}
 
 def properties(unit: str) -> dict[str, str]:
     """State of a unit, and the start it belongs to."""
-    names = "ActiveState,InvocationID"
+    names = "ActiveState,InvocationID,Result"
     words = ["systemctl", "show", "-p", names, f"{unit}.service"]
     shown = subprocess.run(words, capture_output=True, text=True, timeout=30).stdout
     return dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)

@@ -38,7 +38,7 @@ class Watch:
         known = json.loads(self.file.read_text()) if self.file.exists() else {}
         self.live = Liveness(Limits(**config["limits"]), known.get("restarts", []))
         self.alive_at = known.get("alive_at")
-        self.invocation, self.joined = "", False
+        self.invocation, self.joined = "", False  # joined: a worker the head has counted in
         self.state = "starting"
 
     def tell(self, state: str) -> None:
@@ -58,6 +58,10 @@ class Watch:
         shown = properties(self.unit)
         if shown.get("ActiveState") != "active":
             self.tell(f"{shown.get('ActiveState', 'unknown')}: not watched")
+            if self.joined and shown.get("Result", "success") != "success":
+                saved = evidence.save(self.config, f"{self.unit} ended: {shown['Result']}")
+                print(f"evidence: {saved}", flush=True)
+            self.joined = False
             return False
         if shown["InvocationID"] != self.invocation:
             self.invocation = shown["InvocationID"]
