@@ -6,6 +6,7 @@ from typing import Any
 from pyinfra import host
 from pyinfra.api import Host, QuoteString, StringCommand, operation
 
+from glmstead import places
 from glmstead.facts.units import UnitStates
 
 Commands = Generator[StringCommand, None, None]
@@ -23,11 +24,8 @@ def is_current(state: dict[str, Any]) -> bool:
 
 def with_journal(verb: str, unit: str) -> StringCommand:
     """``systemctl VERB UNIT``; on failure the unit's last journal lines become the error."""
-    service = QuoteString(f"{unit}.service")
-    return StringCommand(
-        *("systemctl", verb, service, "|| { journalctl --no-pager -o cat -n 40 -u", service),
-        ">&2; exit 1; }",
-    )
+    program = f"/usr/bin/python3 {places.LIBEXEC}/run_unit.py"
+    return StringCommand(program, verb, QuoteString(f"{unit}.service"))
 
 
 def convergence(unit: str, state: dict[str, Any], renewed: bool) -> Commands:

@@ -165,3 +165,27 @@ def test_a_stop_waits_no_longer_than_declared(program: Program, server: list[int
 
 def test_a_server_that_is_gone_is_not_waited_for(program: Program) -> None:
     assert program("drain.py", "http://127.0.0.1:9", "60").returncode == 0
+
+
+def test_a_cancelled_start_is_waited_for_once_more(program: Program, tmp_path: Path) -> None:
+    """Ray's head restarted meanwhile, and started the engine anew."""
+    fake = tmp_path / "bin" / "systemctl"
+    fake.write_text(
+        f'#!/bin/sh\necho "$@" >>{tmp_path}/calls\ntest $(wc -l <{tmp_path}/calls) -gt 1 && exit\n'
+        f'echo "Job for {UNIT} canceled." >&2; exit 1\n'
+    )
+    done = program("run_unit.py", "restart", UNIT)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert restarts(tmp_path) == [f"restart {UNIT}", f"start {UNIT}"]
+
+
+def test_a_failed_start_says_why(program: Program, tmp_path: Path) -> None:
+    for name, said in (("systemctl", 'Job failed." >&2; exit 1; echo "'), ("journalctl", "why")):
+        fake = tmp_path / "bin" / name
+        fake.write_text(f'#!/bin/sh\necho "{said}"\n')
+        fake.chmod(0o755)
+    done = program("run_unit.py", "start", UNIT)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["Job failed.", "why"]

@@ -17,7 +17,7 @@ UNITS = ("glmstead-ray-head", "glmstead-ray-worker", "glmstead-vllm", "glmstead-
 
 # Processes of the service user that no unit of ours holds.
 ORPHANS = (
-    "ps -u glmstead -o pid=,cgroup=,args= | "
+    "ps -u glmstead -o pid=,cgroup:200=,args= | "
     "grep -vE 'glmstead-[a-z-]+[.]service|ps -u' | cut -c1-160 || true"
 )
 # Shared memory that nobody has mapped any more.
@@ -171,7 +171,8 @@ class Cluster:
                 person()
             seconds = self.seconds_to_heal(began, bound_s)
         restarts = self.restarts(began)
-        assert traffic.with_outcome("lost") == []
-        assert self.left_behind() == {}
+        lost, left = traffic.with_outcome("lost"), self.left_behind()
+        assert not lost, f"lost requests: {lost}"
+        assert not left, f"left behind: {left}"
         errors = [one.ended - max(one.began, began) for one in traffic.with_outcome("error")]
         return Row(what, healed_by, seconds, restarts, max(errors, default=0.0))
