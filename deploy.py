@@ -18,6 +18,7 @@ from tasks import (
     gateway,
     image,
     model,
+    moving,
     nccl,
     network,
     overlay,
@@ -35,6 +36,7 @@ settings = settings_for(host)
 refuse_misfit(settings, cluster)
 
 preflight.check_host(settings, cluster)
+moving.leave_other_routes(settings)
 base.prepare_host(settings)
 network.enlarge_packets(settings, cluster)
 driver.drive_gpus(settings, cluster)
@@ -60,5 +62,6 @@ vllm.serve_model(settings, cluster)
 single.serve_model(settings, cluster)
 gateway.open_gateway(settings)
 watch.keep_watch()
+moving.keep_one_image(settings)
 container.keep_gpus(settings)  # after every change of a unit
 smoke.ask_questions(settings)

@@ -73,7 +73,7 @@ def docker_run(settings: Settings, reference: str, words: list[str]) -> list[str
         *("/usr/bin/docker", "run", "--rm", "--pull=never", f"--name={places.VLLM}"),
         *("--network=host", f"--cgroup-parent={places.ENGINE_SLICE}"),
         f"--shm-size={int(image.shm_gb * 2**30)}",
-        *("--ulimit=memlock=-1", "--ulimit=stack=67108864"),
+        *(f"--ulimit={name}={limit}" for name, limit in image.ulimits.items()),
         *(f"--cap-add={name}" for name in image.add_capabilities),
         *(["--privileged"] if image.privileged else []),
         *(["--device=nvidia.com/gpu=all"] if settings.gpu.count else []),

@@ -66,7 +66,7 @@ def around(settings: Settings) -> dict[str, Any]:
     answer = [url, str(vllm.load_timeout_s), vllm.served_model_name]
     return {
         "may_start": exec_program("attempts.py", "may-start", folder),
-        "template": None if vllm.thinking is None else exec_program(*template),
+        "chat_template": None if vllm.thinking is None else exec_program(*template),
         "wait_answer": exec_program("wait_answer.py", *answer),
         "drain": exec_program("drain.py", url, str(vllm.drain_timeout_s)),
         "ended": exec_program("attempts.py", "ended", folder, f"{places.VLLM}.service"),

@@ -125,6 +125,18 @@ _PROBES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "Says how the container engine is set up": _docker,
     "Says whether packets of a size": lambda request, state: {},
     "Says whether journald runs": lambda request, state: {"digest": None, "stale": False},
+    "Says what Docker holds": lambda request, state: {
+        "daemon": False,
+        "images": dict.fromkeys(request["references"]),
+        "running": None,
+    },
+    "Says what routes have put": lambda request, state: {
+        "units": [],
+        "paths": [],
+        "images": [],
+        "containers": [],
+        "in_container": False,
+    },
     "Says what a folder lacks": _no_compiler,
     "Says what systemd knows of units": _units,
     "Says what a virtual environment holds": _environment,

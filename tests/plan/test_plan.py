@@ -13,6 +13,7 @@ Plan = Callable[[Path], list[dict[str, Any]]]
 
 ORDER = [
     "Preflight",
+    "Earlier routes",
     "Operating system",
     "Network",
     "Driver",

@@ -49,6 +49,10 @@ class ImageSettings(Section):
         default=("/root/.cache",), description="folders of the image kept on the host: JIT caches"
     )
     shm_gb: float = Field(default=32.0, gt=0, description="/dev/shm of the container, GB")
+    ulimits: dict[str, int] = Field(
+        default={"memlock": -1, "stack": 67108864},
+        description="limits of the container's processes; -1: none",
+    )
     add_capabilities: Strings = Field(default=(), description="capabilities beyond Docker's own")
     privileged: bool = Field(default=False, description="--privileged; say why in the next one")
     privileged_reason: str | None = Field(default=None, description="why it is needed here")
