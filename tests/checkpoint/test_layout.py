@@ -121,5 +121,5 @@ def test_fit_takes_the_config_of_the_folder(folder: Folder) -> None:
 def fit(*options: str) -> Any:
     """What `glmstead fit` says of the g4 inventory, by a process of its own."""
     program = Path(sys.executable).parent / "glmstead"
-    words = [program, "fit", ROOT / "inventories" / "g4.py", "--json", *options]
+    words = [str(program), "fit", str(ROOT / "inventories" / "g4.py"), "--json", *options]
     return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
