@@ -80,10 +80,13 @@ def leaving(found: dict[str, Any], settings: Settings, wanted: str | None) -> Le
     other_kind = server in found["units"] and found["in_container"] != (kind == "container")
     from_ray = server in found["units"] and any(unit in RAY_UNITS for unit in units)
     stop = [server] if other_kind or from_ray else []
+    paths = list(found["paths"])
+    if settings.git.root in paths and settings.engine.root not in paths:
+        paths.append(settings.engine.root)  # it runs from the checkout
     return Leaving(
         stop=(*stop, *(unit for unit in units if unit in RAY_UNITS)),
         units=tuple(units),
-        paths=tuple(found["paths"]),
+        paths=tuple(paths),
         containers=tuple(found["containers"]) if kind != "container" else (),
         images=() if wanted else tuple(found["images"]),  # else when the new one serves
     )

@@ -8,6 +8,9 @@ from glmstead.routes import route_data as _route_data
 
 globals().update(_route_data("a100"))
 
+system_packages = [
+    *("ca-certificates", "g++", "git", "libnuma1", "python3-dev", "python3-venv"),
+]
 engine_source = "git"
 overlay_name = None
 git_url = "https://github.com/vllm-project/vllm"

@@ -4,7 +4,7 @@ from pyinfra.api import deploy
 
 from glmstead import places
 from glmstead.lock import lock_path
-from glmstead.operations import environments
+from glmstead.operations import environments, git_source
 from glmstead.operations.environments import Sources
 from glmstead.settings import Cluster, Settings
 
@@ -21,7 +21,15 @@ def install_engine(settings: Settings, cluster: Cluster) -> None:
         python=engine.python,
         sources=sources_of(settings),
         units=places.ENGINE_UNITS,
+        beside=["vllm"] if engine.source == "git" else [],
     )
+    if engine.source == "git":
+        git_source.checked_out(
+            name="Checkout with its one change", settings=settings, units=places.ENGINE_UNITS
+        )
+        git_source.installed(
+            name="vLLM runs from it", settings=settings, sources=sources_of(settings)
+        )
     environments.same_as(
         name="Same Python and releases as the head", other=cluster.head.name, root=engine.root
     )

@@ -18,7 +18,8 @@ def overlay(name: str, source: str, commit: str, paths: tuple[str, ...]) -> None
 
     PATHS are as below site-packages: vllm/v1/attention/ops/mqa_logits_triton.py
     """
-    from glmstead.overlays import OVERLAYS, OverlayError, made
+    from glmstead import overlays
+    from glmstead.overlays import OverlayError, made
 
     if len(commit) != 40 or set(commit) - set("0123456789abcdef"):
         raise Refusal(f"--commit {commit}: not a commit; fix: give its 40 hex digits")
@@ -26,7 +27,7 @@ def overlay(name: str, source: str, commit: str, paths: tuple[str, ...]) -> None
         found = made(name, source, commit, list(paths))
     except OverlayError as error:
         raise Refusal(str(error)) from error
-    target = Path(OVERLAYS / f"{name}.json")
+    target = Path(overlays.OVERLAYS / f"{name}.json")
     target.parent.mkdir(parents=True, exist_ok=True)
     document = {"commit": found.commit, "files": dict(found.files)}
     target.write_text(json.dumps(document, indent=1) + "\n")

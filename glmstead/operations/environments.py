@@ -42,12 +42,14 @@ class Sources:
         return words
 
 
-def differences(state: dict[str, Any], lock: str, python: str) -> list[str]:
+def differences(
+    state: dict[str, Any], lock: str, python: str, beside: Sequence[str] = ()
+) -> list[str]:
     """What an environment lacks, or has beyond its lock; empty when it is as locked."""
     if state["python"] is None:
         return ["no environment"]
     wanted, found = pins(lock, python), state["versions"]
-    names = sorted({*wanted, *found} - {"pip"})
+    names = sorted({*wanted, *found} - {"pip", *beside})
     wrong = [
         f"{name} {found.get(name, 'absent')} instead of {wanted.get(name, 'absent')}"
         for name in names
@@ -91,7 +93,12 @@ def install(root: str, lock: str, python: str, sources: Sources, create: bool) -
 
 @operation()
 def locked(
-    root: str, lock: str, python: str, sources: Sources, units: Sequence[str] = ()
+    root: str,
+    lock: str,
+    python: str,
+    sources: Sources,
+    units: Sequence[str] = (),
+    beside: Sequence[str] = (),
 ) -> Commands:
     """
     Ensure a virtual environment holds exactly what a lock pins, with every hash checked.
@@ -101,9 +108,10 @@ def locked(
     + python: Python minor version, as in ``3.11``
     + sources: where the distributions come from
     + units: services that run from it, so that they restart even if the run is killed
+    + beside: packages that come from elsewhere, and are not the lock's affair
     """
     state = host.get_fact(EnvironmentState, root=root)
-    wrong = differences(state, lock, python)
+    wrong = differences(state, lock, python, beside)
     if not wrong:
         host.noop(f"{root} is as locked")
         return

@@ -125,6 +125,11 @@ _PROBES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "Says how the container engine is set up": _docker,
     "Says whether packets of a size": lambda request, state: {},
     "Says whether journald runs": lambda request, state: {"digest": None, "stale": False},
+    "Makes a checkout of an upstream": lambda request, state: {
+        "head": None,
+        "made_of": None,
+        "installed": None,
+    },
     "Says what Docker holds": lambda request, state: {
         "daemon": False,
         "images": dict.fromkeys(request["references"]),

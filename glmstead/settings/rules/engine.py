@@ -14,7 +14,7 @@ _NEEDED = {
 _FIXES = {
     "digest": "a tag can move: give the sha256 that docker inspect or the registry shows",
     "base_digest": "docker buildx imagetools inspect NAME:TAG shows it; choose the tag yourself",
-    "archive_sha256": "sha256sum of the tar, as glmstead image save writes it",
+    "archive_sha256": "the .json beside the tar, where it was built, says it",
 }
 
 
@@ -74,7 +74,7 @@ def overlay_files(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     path = ROOT / "files" / "overlays" / f"{overlay.name}.json"
     if not path.is_file():
         wrong = f"there is no files/overlays/{overlay.name}.json"
-        fix = f"write it: glmstead overlay lock {overlay.name} --from SOURCE --commit COMMIT"
+        fix = f"write it: glmstead overlay {overlay.name} --from SOURCE --commit COMMIT PATH ..."
         yield Problem("overlay_name", overlay.name, wrong, fix)
     if overlay.source is None:
         fix = "give the folder or https address that holds the listed paths"
