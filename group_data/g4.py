@@ -1,7 +1,7 @@
 """Two hosts with eight RTX PRO 6000 each: GLM-5.2 in FP8, dense attention, Ray over Ethernet.
 
 The one window in which all four patches apply and have effect: vLLM 0.27 to 0.28 with FlashInfer
-0.6.16.post3 on Python 3.11. A newer release makes DENSE_FALLBACK inert. See docs/g4.md.
+0.6.16.post3 on Python 3.11. A newer release makes DENSE_FALLBACK inert. See docs/routes/g4.md.
 """
 
 # Host: Google's accelerator images bring driver 580; "apt" with driver_version installs one
