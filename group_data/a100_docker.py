@@ -12,6 +12,7 @@ system_packages = ["ca-certificates", "python3-venv"]
 system_disk_free_gb = 120.0
 
 engine_kind = "container"
+engine_python = "3.11"  # of the gateway beside it; the image brings its own
 container_runtime = "docker"
 image_source = "build"
 image_name = "glmstead/vllm-a100"

@@ -32,7 +32,10 @@ def of(inventory_file: Inventories) -> Of:
     def settings(route: str, **data: Any) -> Settings:
         hosts = {"hosts": 1, "worker": []} if route != "g4" else {}
         one: Any = inventory_file(
-            route=route, name=f"{route}_{len(data)}", data={"model_revision": "a" * 40, **data}, **hosts
+            route=route,
+            name=f"{route}_{len(data)}",
+            data={"model_revision": "a" * 40, **data},
+            **hosts,
         )
         return settings_of(load(one))["@fake/h1"]
 

@@ -34,6 +34,7 @@ ON_CPU: dict[str, Any] = {
     "system_memory_gb": 1.0,
     "system_disk_free_gb": 4.0,
     "image_shm_gb": 0.1,
+    "engine_python": "3.11",
     "image_ulimits": {"stack": 8388608},  # a lab's host cannot raise limits
     "vllm_load_timeout_s": 60,
     "vllm_max_model_len": 8192,
@@ -116,7 +117,8 @@ def inventory(lab: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Invent
             "ssh_allow_agent": False,
             "ssh_look_for_keys": False,
         }
-        member = (HOST, {**connection, **ON_CPU, **data})
+        stand_in = {} if route == "lab" else ON_CPU
+        member = (HOST, {**connection, **stand_in, **data})
         path = tmp_path_factory.mktemp("inventory") / "one.py"
         lines = {"head": [member], "gateway": [HOST], route: [HOST]}
         path.write_text("".join(f"{name} = {value!r}\n" for name, value in lines.items()))

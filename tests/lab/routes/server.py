@@ -6,6 +6,7 @@ It refuses what the real one fails with, and tells at /seen what it was started 
 
 import json
 import os
+import signal
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,6 +65,7 @@ if os.environ.get("NCCL_GRAPH_FILE") == "":
     refuse("NCCL: unhandled system error")
 if os.environ.get("STAND_IN_FAILS"):
     refuse("CUDA out of memory")
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # first process: else it is ignored
 time.sleep(1)
 print("Application startup complete.", flush=True)
 ThreadingHTTPServer((str(value("--host")), int(str(value("--port")))), Answers).serve_forever()

@@ -1,6 +1,7 @@
 """Route b12x4 on a real host with real Docker: unit, restarts, drift, switches, refusals, reboot."""
 
 import json
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -104,6 +105,7 @@ def test_a_second_run_changes_nothing_and_restarts_nothing(lab: Deployed, deploy
 )
 def test_it_comes_back_by_itself(fault: str, lab: Deployed, deploy: Deploy) -> None:
     before = started(lab)
+    lab.ssh(HOST, "rm -f /run/glmstead/glmstead-vllm/failed")  # no pause after the last fault
 
     lab.ssh(HOST, fault)
     deadline = time.monotonic() + 60
@@ -173,8 +175,6 @@ def test_a_tar_is_loaded_only_when_it_is_the_declared_one(
     exec(config.read_text(), namespace)
     member = namespace["head"][0][1]
     tar = tmp_path / "two.tar"
-    import subprocess
-
     subprocess.run(
         [
             *("scp", "-q", "-i", member["ssh_key"], "-o"),

@@ -1,0 +1,147 @@
+"""Route a100_docker on a real host: the image is built there, by the patch engine, and serves.
+
+The base has vLLM 0.23.0's real sources where patches touch them, and a server that stands in.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glmstead.overlays import OVERLAYS
+from tests.lab.conftest import Deployed
+from tests.lab.routes.conftest import HERE, HOST, Inventories
+from tests.wheels.released import site_packages
+from tests.wheels.test_a100 import MODULES
+
+pytestmark = pytest.mark.lab
+BASE = "localhost:5000/stand-in/vllm-openai"
+SITE = "/opt/venv/lib/python3.11/site-packages"
+DOCKERFILE = f"""\
+FROM stand-in-base
+RUN python3 -m venv /opt/venv
+COPY site/ {SITE}/
+RUN : >{SITE}/vllm/__init__.py
+COPY server.py /usr/local/bin/vllm
+RUN chmod 755 /usr/local/bin/vllm
+"""
+Deploy = Callable[..., dict[str, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def base_digest(lab: Deployed, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("base")
+    shutil.copytree(site_packages("vllm", "0.23.0"), folder / "site")
+    shutil.copy(HERE / "server.py", folder)
+    (folder / "Dockerfile").write_text(DOCKERFILE)
+    lab.send(HOST, folder, "/root/base")
+    lab.ssh(
+        HOST,
+        f"cd /root/base && docker build -q -t {BASE}:1 . && docker push -q {BASE}:1",
+        timeout_s=300,
+    )
+    reference = lab.ssh(HOST, f"docker image inspect -f '{{{{index .RepoDigests 0}}}}' {BASE}:1")
+    return reference.partition("@")[2]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The change's files, and their list among the project's own."""
+    folder = tmp_path_factory.mktemp("source")
+    for path, text in MODULES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    listing = OVERLAYS / "standin.json"
+    listing.parent.mkdir(exist_ok=True)
+    pinned(listing, MODULES)
+    yield folder
+    listing.unlink()
+
+
+def pinned(listing: Path, modules: dict[str, str]) -> None:
+    files = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in modules.items()}
+    listing.write_text(json.dumps({"commit": "d" * 40, "files": files}))
+
+
+@pytest.fixture
+def built(inventory: Inventories, base_digest: str, source: Path) -> Callable[..., Path]:
+    def write(**data: Any) -> Path:
+        image: dict[str, Any] = {"image_base_name": BASE, "image_base_digest": base_digest}
+        image |= {"image_python": "/opt/venv/bin/python", "image_entry": ["vllm", "serve"]}
+        overlay = {"overlay_name": "standin", "overlay_source": str(source)}
+        ranks = {"ray_gpus_per_host": 8, "vllm_tensor_parallel_size": 8}
+        return inventory("a100_docker", **{**image, **overlay, **ranks, **data})
+
+    return write
+
+
+def running(lab: Deployed) -> str:
+    return lab.ssh(HOST, "docker inspect -f '{{.Config.Image}}' glmstead-vllm")
+
+
+def test_the_image_is_built_patched_verified_and_serves(
+    lab: Deployed, built: Callable[..., Path]
+) -> None:
+    lab.deploy(built())
+    image = running(lab)
+    grep = "grep -c AMPERE_SPARSE_INDEXER"
+    file = f"{SITE}/vllm/model_executor/layers/sparse_attn_indexer.py"
+
+    assert image.startswith("glmstead/vllm-a100:")
+    assert lab.ssh(HOST, f"docker exec glmstead-vllm {grep} {file}") == "15"
+    seen = json.loads(lab.ssh(HOST, "curl -sS http://127.0.0.1:8000/seen"))
+    assert seen["words"][:2] == ["serve", "/var/lib/glmstead/models/glm-nano"]
+    assert "--no-async-scheduling" in seen["words"]
+    assert "VLLM_ATTENTION_BACKEND" not in seen["environment"]
+
+
+def test_a_second_run_builds_nothing(lab: Deployed, built: Callable[..., Path]) -> None:
+    assert lab.deploy(built()) == {}
+
+
+def test_the_tar_and_what_to_declare_lie_beside(lab: Deployed) -> None:
+    name = running(lab).replace("/", "-").replace(":", "-")
+    tar = f"/var/lib/glmstead/images/{name}.tar"
+    document = json.loads(lab.ssh(HOST, f"cat {tar}.json"))
+
+    assert document["image_archive_sha256"] == lab.ssh(HOST, f"sha256sum {tar}").split()[0]
+    assert document["image_digest"] == lab.ssh(
+        HOST, f"docker image inspect -f '{{{{.Id}}}}' {running(lab)}"
+    )
+
+
+def test_a_module_that_does_not_import_fails_the_build_and_leaves_what_serves(
+    lab: Deployed, built: Callable[..., Path], source: Path
+) -> None:
+    before = running(lab)
+    path = next(iter(MODULES))
+    broken = {**MODULES, path: MODULES[path] + "import no_such_module\n"}
+    (source / path).write_text(broken[path])
+    pinned(OVERLAYS / "standin.json", broken)
+
+    run = lab.run("pyinfra", "-y", built(), "deploy.py", timeout_s=300)
+
+    assert run.returncode == 1
+    assert "No module named 'no_such_module'" in run.stdout + run.stderr
+    assert running(lab) == before
+    (source / path).write_text(MODULES[path])
+    pinned(OVERLAYS / "standin.json", MODULES)
+
+
+def test_the_ray_variant_has_its_packages(lab: Deployed, built: Callable[..., Path]) -> None:
+    before = running(lab)
+
+    lab.deploy(built(image_ray_packages=["six==1.17.0"]))
+
+    assert running(lab) != before
+    version = "import six; print(six.__version__)"
+    assert (
+        lab.ssh(HOST, f"docker exec glmstead-vllm /opt/venv/bin/python -c '{version}'") == "1.17.0"
+    )
+    seen = json.loads(lab.ssh(HOST, "curl -sS http://127.0.0.1:8000/seen"))
+    assert seen["environment"]["RAY_enable_ipc"] == "true"
+    assert before not in lab.ssh(HOST, "docker images --format '{{.Repository}}:{{.Tag}}'")
