@@ -11,7 +11,13 @@ from typing import Any
 
 import pytest
 
-from glmstead.containers import container_environment, docker_run, image_reference, server_words
+from glmstead.containers import (
+    apptainer_run,
+    container_environment,
+    docker_run,
+    image_reference,
+    server_words,
+)
 from glmstead.inventory import load, settings_of
 from glmstead.serving import engine_environment, vllm_config
 from glmstead.settings import Settings
@@ -311,3 +317,29 @@ def test_profiles_of_g4_change_what_they_say(
     )
 
     assert differences(ours, g4) == changed
+
+
+def test_apptainer_runs_the_same_words(of: Of) -> None:
+    """Not run anywhere here: options as in apptainer-exec(1)."""
+    settings = of(
+        "a100_docker",
+        container_runtime="apptainer",
+        image_source="archive",
+        image_archive="images/a.tar",
+        image_archive_sha256="1" * 64,
+        image_digest="sha256:" + "2" * 64,
+        patches_tags=[],
+        overlay_name=None,
+    )
+    words = server_words(settings, None)
+    model = "/var/lib/glmstead/models/GLM-5.2-AWQ-INT4"
+
+    assert apptainer_run(settings, "/var/lib/glmstead/images/2.sif", words) == [
+        *("/usr/bin/apptainer", "exec", "--containall", "--writable-tmpfs", "--nv"),
+        "--env-file=/etc/glmstead/engine.env",
+        f"--bind={model}:{model}:ro",
+        "--bind=/var/cache/glmstead/image/root/.cache:/root/.cache",
+        "/var/lib/glmstead/images/2.sif",
+        *words,
+    ]
+    assert words[:3] == ["vllm", "serve", model]

@@ -116,7 +116,9 @@ def ampere(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
         wrong = "no fp8 KV cache on compute capability 8.0"
         yield Problem("vllm_kv_cache_dtype", "fp8", wrong, 'use "auto", which is bf16 here')
     sparse = vllm.attention_backend == "TRITON_MLA_SPARSE"
-    if sparse and settings.overlay.name is None and settings.engine.source != "git":
+    elsewhere = settings.engine.kind == "container" and settings.image.source != "build"
+    brought = settings.overlay.name is not None or settings.engine.source == "git"
+    if sparse and not brought and not elsewhere:
         fix = "set overlay_name and overlay_source, or engine_source to git"
         wrong = "no release holds this backend"
         yield Problem("vllm_attention_backend", vllm.attention_backend, wrong, fix)
