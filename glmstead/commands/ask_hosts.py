@@ -1,5 +1,6 @@
 """One question to every host of an inventory at once, through pyinfra's API."""
 
+import logging
 from typing import Any
 
 from pyinfra.api import Config, FactBase
@@ -19,11 +20,13 @@ def answers(
     fact: type[FactBase[Any]] = HostStatus,
 ) -> dict[str, Any]:
     """Return host -> answer, without the hosts that could not be reached or asked."""
+    # It writes a traceback for every host that does not talk SSH in time.
+    logging.getLogger("paramiko").setLevel(logging.CRITICAL)
     state = State(inventory, Config())
     found: dict[str, Any] = {}
     with ctx_state.use(state), ctx_inventory.use(inventory), ctx_config.use(state.config):
-        connect_all(state)
         try:
+            connect_all(state)
             asked = {
                 host: state.pool.spawn(_ask, state, host, fact, questions[host.name])
                 for host in state.inventory.iter_activated_hosts()
@@ -32,6 +35,8 @@ def answers(
                 answer = greenlet.get()
                 if answer is not None:
                     found[host.name] = answer
+        except PyinfraError:  # no host at all could be reached
+            return {}
         finally:
             disconnect_all(state)
     return found

@@ -75,3 +75,16 @@ def test_a_dry_deploy_shows_the_plan_and_changes_nothing(glmstead: Door, fleet: 
     assert run.returncode == 0, run.stderr
     assert "Detected changes" in run.stderr
     assert "Beginning operation run" not in run.stderr
+
+
+def test_status_of_hosts_that_are_all_down_is_told(glmstead: Door, tmp_path: Path) -> None:
+    path = tmp_path / "down.py"
+    data = {"ssh_hostname": "127.0.0.1", "ssh_port": 1, "cluster_interface": "host0"}
+    members = [(f"h{n}", {**data, "cluster_address": f"10.77.42.1{n}"}) for n in (1, 2)]
+    groups = {"lab": members, "head": ["h1"], "worker": ["h2"], "gateway": ["h1"]}
+    path.write_text("".join(f"{name} = {value!r}\n" for name, value in groups.items()))
+    run = glmstead("status", path)
+
+    assert run.returncode == 1
+    assert "Traceback" not in run.stderr
+    assert "h2 does not answer" in run.stdout
