@@ -206,6 +206,12 @@ def exec_program(program: str, *words: str) -> str:
     return exec_line(["/usr/bin/python3", f"{places.LIBEXEC}/{program}", *words])
 
 
+def tidy(settings: Settings) -> str:
+    """An ExecStart value: what earlier ranks left is removed."""
+    kept = str(settings.ray.sessions_kept)
+    return exec_program("tidy.py", settings.system.user, places.RAY_TEMP, kept)
+
+
 def exec_line(words: list[str]) -> str:
     """An ExecStart value: every word quoted, ``%`` and ``$`` doubled (systemd/systemd#36248)."""
     return " ".join(json.dumps(word.replace("%", "%%").replace("$", "$$")) for word in words)

@@ -7,7 +7,7 @@ from glmstead import places
 from glmstead.operations import secrets, units
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.render import env_file
-from glmstead.serving import engine_environment, exec_line, exec_program, ray_start
+from glmstead.serving import engine_environment, exec_line, exec_program, ray_start, tidy
 from glmstead.settings import Cluster, Settings
 from glmstead.unit_files import engine_inputs, unit_file
 
@@ -34,7 +34,6 @@ def configure_node(settings: Settings, cluster: Cluster) -> None:
     command = ray_start(settings, None if is_head else cluster.head.address)
     wait_s = 300
     wait = ["wait_port.py", cluster.head.address, str(settings.ray.port), str(wait_s)]
-    tidy = ["tidy.py", user, places.RAY_TEMP, str(settings.ray.sessions_kept)]
     managed_files(
         name="Ray unit",
         files=unit_file(
@@ -46,7 +45,7 @@ def configure_node(settings: Settings, cluster: Cluster) -> None:
             command=exec_line(command),
             wait_head=exec_program(*wait),
             wait_s=wait_s,
-            tidy=exec_program(*tidy),
+            tidy=tidy(settings),
         ),
         absent=[f"{places.UNITS}/{other}.service"],
     )

@@ -9,7 +9,7 @@ from glmstead import places
 from glmstead.operations import units
 from glmstead.operations.managed_files import managed_files
 from glmstead.operations.server_configuration import server_configuration
-from glmstead.serving import exec_line, exec_program
+from glmstead.serving import exec_line, exec_program, tidy
 from glmstead.settings import Cluster, Settings
 from glmstead.unit_files import engine_inputs, unit_file
 
@@ -55,6 +55,7 @@ def commands(settings: Settings, cluster: Cluster) -> dict[str, Any]:
         "ray_address": gcs,
         "may_start": exec_program("attempts.py", "may-start", folder),
         "ended": exec_program("attempts.py", "ended", folder, *units, str(vllm.settled_s)),
+        "tidy": tidy(settings),
         "wait_nodes": exec_line([python, f"{places.LIBEXEC}/wait_ray_nodes.py", *nodes]),
         "command": exec_line([python, *server]),
         "wait_answer": exec_program("wait_answer.py", *answer),

@@ -1,4 +1,4 @@
-"""Removes what earlier runs of Ray and vLLM left: run by Ray's units before they start.
+"""Removes what earlier runs of Ray and vLLM left: run by their units before they start.
 
 Usage: tidy.py USER RAY_FOLDER KEEP: shared memory of USER that no process has mapped, which a
 killed rank leaves for ever, and all but the newest KEEP session folders, whose logs fill the disk.

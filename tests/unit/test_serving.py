@@ -82,7 +82,9 @@ def test_the_vllm_unit_runs_the_arguments_file(settings_for_route: Of) -> None:
         nofile=65536,
         allow_from=["10.0.0.0/8"],
         ray_address="10.0.0.1:6380",
-        **dict.fromkeys(("may_start", "wait_nodes", "wait_answer", "drain", "ended"), "/bin/true"),
+        **dict.fromkeys(
+            ("may_start", "tidy", "wait_nodes", "wait_answer", "drain", "ended"), "/bin/true"
+        ),
         command=command,
         start_timeout_s=2160,
         drain_timeout_s=60,
