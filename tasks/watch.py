@@ -19,7 +19,8 @@ from tasks.gateway import shipped
 def configure_watch(settings: Settings, cluster: Cluster) -> None:
     document = watch_config(settings, cluster, host.name)
     files = [ManagedFile(places.WATCH_CONFIG, json.dumps(document, indent=1) + "\n")]
-    files += shipped("watch/liveness", "watch/looks", "watch/idle", "watch/evidence", "watch/main")
+    names = ("evidence", "idle", "liveness", "looks", "main", "notify")
+    files += shipped(*(f"watch/{name}" for name in names))
     managed_files(name="Watch", files=files)
     words = ["/usr/bin/python3", "-m", "glmstead.watch.main", places.WATCH_CONFIG]
     managed_files(

@@ -16,7 +16,10 @@ import sys
 import time
 from pathlib import Path
 
-FORGOTTEN = ("glmstead-vllm/failed", "glmstead-vllm/waiting", "glmstead-vllm/asleep")
+FORGOTTEN = (
+    *("glmstead-vllm/failed", "glmstead-vllm/waiting", "glmstead-vllm/asleep"),
+    "glmstead-watch/*.json",
+)
 
 
 def unit_of(pid: int) -> str:
@@ -120,7 +123,8 @@ def main(request: "dict[str, object]") -> int:
     wrong = [f"{pid} {name_of(pid)} does not end" for pid in end(uid, kept, bound_s)]
     wrong += wait_for_memory(uid, kept, bound_s, int(str(request["free_mib"])))
     for name in FORGOTTEN:
-        Path("/run/glmstead", name).unlink(missing_ok=True)
+        for path in Path("/run/glmstead").glob(name):
+            path.unlink(missing_ok=True)
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0
 

@@ -1,12 +1,10 @@
 """Watches that the engine makes progress; saves evidence and restarts it when it does not.
 
-Usage: python -m glmstead.watch.main CONFIG FOLDER (glmstead-watch.service, as root). What must outlast this process
-lies in FOLDER/state.json: the restarts of the window, so that they stay bounded.
+Usage: python -m glmstead.watch.main CONFIG FOLDER (glmstead-watch.service, as root). What must
+outlast this process lies in FOLDER/UNIT.json: the restarts of the window, so that they stay bounded.
 """
 
 import json
-import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,17 +15,9 @@ from glmstead.watch import evidence
 from glmstead.watch.idle import Idle
 from glmstead.watch.liveness import Limits, Liveness
 from glmstead.watch.looks import answer, compiling, gateway_key, is_ray_member, look, properties
+from glmstead.watch.notify import notify
 
 JOIN_S = 300  # a raylet may take this long to join
-
-
-def notify(**fields: str) -> None:
-    """Tell systemd how this process is; nothing where no systemd listens."""
-    address = os.environ.get("NOTIFY_SOCKET")
-    if address:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-            channel.connect("\0" + address[1:] if address.startswith("@") else address)
-            channel.send("\n".join(f"{name}={value}" for name, value in fields.items()).encode())
 
 
 class Watch:

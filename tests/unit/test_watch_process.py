@@ -1,0 +1,139 @@
+"""The watch as the process it is, with a server that hangs and a systemctl of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from glmstead import ROOT
+
+VLLM, GATEWAY = "glmstead-vllm", "glmstead-gateway"
+Started = Callable[..., Path]
+
+
+class Server:
+    """vLLM and gateway in one: its counter stands still, and it answers while it may."""
+
+    def __init__(self) -> None:
+        self.answers, self.over = True, Event()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self._say(b'vllm:num_requests_running{engine="0"} 1.0\n')
+
+            def do_POST(self) -> None:
+                if not outer.answers:
+                    outer.over.wait(20)
+                self._say(b"{}")
+
+            def _say(self, content: bytes) -> None:
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        Thread(target=self.http.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.http.server_port}"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    found = Server()
+    yield found
+    found.over.set()
+    found.http.shutdown()
+
+
+@pytest.fixture
+def watch(tmp_path: Path, server: Server) -> Iterator[Callable[[], None]]:
+    """Start the watch, until the end of the test."""
+    fake = tmp_path / "bin" / "systemctl"
+    fake.parent.mkdir()
+    fake.write_text(
+        "#!/bin/sh\ncase $1 in\n"
+        "    show) printf 'ActiveState=active\\nInvocationID=1\\nResult=success\\n' ;;\n"
+        f'    *) echo "$@ $(ls {tmp_path}/evidence)" >>{tmp_path}/calls ;;\nesac\n'
+    )
+    fake.chmod(0o755)
+    limits = {"idle_ask_s": 60, "failures": 2, "compile_s": 0, "restarts": 1, "window_s": 3600}
+    config = {
+        **{"watched": [VLLM, GATEWAY], "units": [VLLM], "interval_s": 0.1, "answer_s": 0.3},
+        **{"limits": limits, "url": server.url, "gateway_url": server.url, "model": "glm-5.2"},
+        **{"key_file": "/nonexistent", "address": "10.0.0.1", "ray": ["true"], "idle": None},
+        **{"environment": "/nonexistent", "evidence": f"{tmp_path}/evidence", "py_spy": "true"},
+    }
+    (tmp_path / "watch.json").write_text(json.dumps(config))
+    words = [sys.executable, "-m", "glmstead.watch.main", str(tmp_path / "watch.json")]
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        path = f"{fake.parent}:{os.environ['PATH']}"
+        env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+        processes.append(subprocess.Popen([*words, str(tmp_path)], env=env))
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def said(folder: Path) -> str:
+    path = folder / f"{VLLM}.json"
+    return str(json.loads(path.read_text()).get("state", "")) if path.exists() else ""
+
+
+def until(condition: Callable[[], bool], bound_s: float = 60) -> None:
+    deadline = time.monotonic() + bound_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_an_engine_that_answers_is_left_alone(
+    watch: Callable[[], None], server: Server, tmp_path: Path
+) -> None:
+    watch()
+    until(lambda: said(tmp_path) == "alive: it answered")
+
+    assert not (tmp_path / "calls").exists()
+
+
+def test_a_hang_is_killed_after_evidence_was_saved_and_only_so_often(
+    watch: Callable[[], None], server: Server, tmp_path: Path
+) -> None:
+    server.answers = False
+    watch()
+    until(lambda: said(tmp_path).startswith("gave up"))
+    (call,) = (tmp_path / "calls").read_text().splitlines()
+    (evidence,) = (tmp_path / "evidence").iterdir()
+
+    assert call == f"kill --signal=KILL {VLLM}.service {evidence.name}"
+    assert evidence.name.endswith("-glmstead-vllm-no-progress-and-no-answer")
+    assert "num_requests_running" in (evidence / "metrics.txt").read_text()
+    assert said(tmp_path) == ("gave up: 1 restarts in 1 h did not help, no progress and no answer")
+
+
+def test_what_was_restarted_is_known_after_the_watch_s_own_death(
+    watch: Callable[[], None], server: Server, tmp_path: Path
+) -> None:
+    (tmp_path / f"{VLLM}.json").write_text(json.dumps({"restarts": [time.time()]}))
+    server.answers = False
+    watch()
+    until(lambda: said(tmp_path).startswith("gave up"))
+
+    assert not (tmp_path / "calls").exists()
