@@ -16,6 +16,7 @@ import sys
 import time
 from pathlib import Path
 
+HERE = Path("/proc/self/ns/pid").readlink()
 FORGOTTEN = (
     *("glmstead-vllm/failed", "glmstead-vllm/waiting", "glmstead-vllm/asleep"),
     "glmstead-watch/*.json",
@@ -58,11 +59,12 @@ def holders() -> "dict[int, int]":
 
 
 def is_ours(pid: int, uid: int, kept: "list[str]") -> bool:
-    unit = unit_of(pid)
-    if unit in kept:
-        return False
+    unit, process = unit_of(pid), Path("/proc", str(pid))
     try:
-        owner = Path("/proc", str(pid)).stat().st_uid
+        # Containers show through /proc: a lab on this machine has units of the same names.
+        if unit in kept or (process / "ns/pid").readlink() != HERE:
+            return False
+        owner = process.stat().st_uid
     except OSError:
         return False
     return owner == uid or unit.startswith("glmstead-")
