@@ -57,24 +57,24 @@ def test_a_deploy_stops_at_a_host_that_is_down(
     run = glmstead("deploy", *dry, fleet("lab", down=True))
 
     assert run.returncode == 1
-    assert "Could not connect" in run.stderr
-    assert "Preparing operation files" not in run.stderr
+    assert "Could not connect" in run.stdout + run.stderr
+    assert "Preparing operation files" not in run.stdout + run.stderr
 
 
 def test_a_deploy_stops_at_an_unfit_host(glmstead: Door, fleet: Fleet) -> None:
     run = glmstead("deploy", fleet("lab", second={"memory": 1e9}))
 
     assert run.returncode == 1
-    assert "1.0 GB of memory, 2 needed: use a larger host" in run.stderr
-    assert "Operating system" not in run.stderr
+    assert "1.0 GB of memory, 2 needed: use a larger host" in run.stdout + run.stderr
+    assert "Operating system" not in run.stdout + run.stderr
 
 
 def test_a_dry_deploy_shows_the_plan_and_changes_nothing(glmstead: Door, fleet: Fleet) -> None:
     run = glmstead("deploy", "--dry", fleet("lab"))
 
     assert run.returncode == 0, run.stderr
-    assert "Detected changes" in run.stderr
-    assert "Beginning operation run" not in run.stderr
+    assert "Detected changes" in run.stdout + run.stderr
+    assert "Beginning operation run" not in run.stdout + run.stderr
 
 
 def test_status_of_hosts_that_are_all_down_is_told(glmstead: Door, tmp_path: Path) -> None:
@@ -86,5 +86,5 @@ def test_status_of_hosts_that_are_all_down_is_told(glmstead: Door, tmp_path: Pat
     run = glmstead("status", path)
 
     assert run.returncode == 1
-    assert "Traceback" not in run.stderr
+    assert "Traceback" not in run.stdout + run.stderr
     assert "h2 does not answer" in run.stdout
