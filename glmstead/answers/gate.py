@@ -34,8 +34,9 @@ def main(config_path: str, folder: str) -> int:
     opened.unlink(missing_ok=True)
     if config["enabled"]:
         token = secrets.token_urlsafe(32)
-        os.umask(0o077)
-        Path(folder, "token").write_text(token)
+        secret = os.open(Path(folder, "token"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(secret, "w") as file:
+            file.write(token)
         count, wrong = wrong_answers(config, token)
         if wrong:
             print(f"{len(wrong)} of {count} answers are wrong, the gateway stays closed:")

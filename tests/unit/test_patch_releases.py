@@ -1,9 +1,10 @@
 """Version windows on hosts without ``packaging``: the same answers as with it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from glmstead.patching.releases import contains
 
@@ -32,6 +33,8 @@ clauses = st.tuples(st.sampled_from(["==", "!=", ">=", "<=", ">", "<"]), bounds)
 
 @given(st.lists(clauses, min_size=1, max_size=3).map(",".join), versions)
 def test_windows_admit_what_packaging_admits(window: str, version: str) -> None:
+    # Releases of packaging differ on a pre-release of V under "<V.postN".
+    assume(not ("<" in window and "post" in window and Version(version).is_prerelease))
     assert contains(window, version) == SpecifierSet(window).contains(version, prereleases=True)
 
 
