@@ -46,6 +46,7 @@ overlay.bring_files(settings)
 image.place_image(settings)
 cuda.install_compiler(settings, cluster)
 patches.patch_engine(settings, cluster)
+overlay.import_files(settings)
 gateway.install_gateway(settings)  # before the model: it holds a container route's hub client
 model.place_model(settings, cluster)
 ray.configure_node(settings, cluster)

@@ -65,6 +65,8 @@ def foreign_paths(settings: Settings) -> list[str]:
         paths += [*ONLY["paths of bare"], settings.engine.root]
     else:
         paths += ONLY["paths of container"]
+    if settings.overlay.name is None:
+        paths.append(places.OVERLAY_IMPORTED)
     if settings.engine.source != "git":
         paths.append(settings.git.root)
     return paths

@@ -77,7 +77,11 @@ def test_what_each_kind_of_engine_asks_for(of: Of) -> None:
     assert "/etc/glmstead/ray-token" in paths["b12x4"]
     assert "/etc/glmstead/ray-token" in paths["a100_dense"]
     assert "/opt/glmstead/engine" not in paths["a100_dense"]
-    assert paths["g4"] == ["/var/cache/glmstead/image", "/opt/glmstead/vllm"]
+    assert paths["g4"] == [
+        "/var/cache/glmstead/image",
+        "/etc/glmstead/overlay.imported",
+        "/opt/glmstead/vllm",
+    ]
 
 
 def test_models_stay_unless_they_are_named(of: Of) -> None:

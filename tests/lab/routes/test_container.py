@@ -78,10 +78,8 @@ def test_the_container_is_bounded_and_alone(lab: Deployed) -> None:
         "json-file map[max-file:5 max-size:100m]"
     )
     assert container(lab, "{{.HostConfig.ShmSize}}") == str(int(0.1 * 2**30))
-    assert container(lab, "{{range .Mounts}}{{.Destination}}={{.RW}} {{end}}").split() >= [
-        "/cache/jit=true"
-    ]
-    assert "glm-nano=false" in container(lab, "{{range .Mounts}}{{.Destination}}={{.RW}} {{end}}")
+    mounts = container(lab, "{{range .Mounts}}{{.Destination}}={{.RW}} {{end}}").split()
+    assert {"/cache/jit=true", "/var/lib/glmstead/models/glm-nano=false"} <= {*mounts}
     assert container(lab, "{{.HostConfig.CgroupParent}}") == "glmstead-engine.slice"
     assert lab.ssh(HOST, "systemctl is-enabled glmstead-vllm") == "enabled"
 
