@@ -15,6 +15,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 GATE_HEADER = b"x-glmstead-gate"
+KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key")
 _RETRY_S = b"10"
 
 
@@ -51,6 +52,10 @@ class Front:
         if scope["type"] != "http" or scope["method"] != "POST" or not path.endswith(ANSWERING):
             return await self.app(scope, receive, send)
         headers = dict(scope["headers"])
+        if not any(headers.get(name) for name in KEY_HEADERS):
+            # LiteLLM without a database says 500 to a request that has no key.
+            text = "no key: send it as Authorization: Bearer KEY, or as x-api-key"
+            return await _refuse(send, path, 401, "authentication_error", text)
         if not self.gate.lets_in(headers) and not await self.sleep.woken(
             headers, lambda: self.gate.lets_in(headers)
         ):

@@ -113,6 +113,7 @@ def sent_to(
     body: Any,
     path: str = MESSAGES,
     headers: list[tuple[bytes, bytes]] | None = None,
+    key: bool = True,
 ) -> tuple[LiteLlm, int, dict[bytes, bytes], dict[str, Any]]:
     """One POST through the front, in two pieces, by a client that then leaves."""
     application = LiteLlm()
@@ -130,7 +131,8 @@ def sent_to(
     async def send(message: dict[str, Any]) -> None:
         answers.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": path, "headers": headers or []}
+    shown = [*(headers or []), *([(b"x-api-key", b"sk-1")] if key else [])]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": shown}
     asyncio.run(Front(application, Limits(max_tokens=1024), Gate(gate))(scope, receive, send))
     told = json.loads(answers[1]["body"]) if len(answers) > 1 else {}
     return application, answers[0]["status"], dict(answers[0]["headers"]), told
@@ -142,6 +144,13 @@ def test_a_request_reaches_litellm_changed_and_so_does_the_client_that_leaves() 
     assert status == 200
     assert json.loads(application.bodies[0])["max_tokens"] == 1024
     assert application.messages == [{"type": "http.disconnect"}]
+
+
+def test_a_request_without_a_key_is_refused_before_litellm() -> None:
+    application, status, _, told = sent_to(None, asked(), key=False)
+
+    assert (status, application.bodies) == (401, [])
+    assert told["error"]["type"] == "authentication_error"
 
 
 def test_what_is_no_json_is_left_to_litellm() -> None:
