@@ -50,6 +50,7 @@ def previous_release(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_release_down_and_up_again_is_patched_and_restarted_once(
     deployed: Deployed, previous_release: Path
 ) -> None:
