@@ -163,6 +163,7 @@ def test_one_run_repairs_what_drifted_and_nothing_else(deployed: Deployed) -> No
         "Ray cluster | Ray worker": [WORKER],
         "vLLM | vLLM has answered": [HEAD],
         "Gateway | LiteLLM answers": [HEAD],
+        "Gateway | People are served": [HEAD],
     }
     assert deployed.deploy() == {}
 
