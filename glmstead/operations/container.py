@@ -16,10 +16,13 @@ from glmstead.operations.refusal import refuse
 from glmstead.settings import Settings
 
 Commands = Generator[StringCommand, None, None]
-CONFIG, STAMP, CDI = (
-    "/etc/docker/daemon.json",
-    "/run/glmstead/docker.started",
-    "/etc/cdi/nvidia.yaml",
+CONFIG, CDI = "/etc/docker/daemon.json", "/etc/cdi/nvidia.yaml"
+# The daemon says itself what it was started with: at boot too, so that no deploy after a reboot
+# restarts it, and with it the engine.
+DROP_IN = ManagedFile(
+    "/etc/systemd/system/docker.service.d/glmstead.conf",
+    "[Service]\nExecStartPost=/bin/sh -c 'mkdir -p /run/glmstead && sha256sum <"
+    f"{CONFIG} | cut -c1-64 >/run/glmstead/docker.started'\n",
 )
 FIRST_WITH_CDI = Version("25")
 
@@ -39,19 +42,17 @@ def configured(settings: Settings) -> Commands:
 
     + settings: of this host
     """
-    file = daemon_file(settings)
-    digest = sha256(file.text.encode()).hexdigest()
-    right = host.get_fact(FileStates, paths=[CONFIG])[CONFIG] == file.state
-    if right and host.get_fact(ContainerEngine, container=places.VLLM)["configured"] == digest:
+    files = [daemon_file(settings), DROP_IN]
+    digest = sha256(files[0].text.encode()).hexdigest()
+    states = host.get_fact(FileStates, paths=[file.path for file in files])
+    wrong = [file for file in files if states[file.path] != file.state]
+    engine = host.get_fact(ContainerEngine, container=places.VLLM)
+    if not wrong and engine["configured"] == digest:
         host.noop("the daemon runs as configured")
         return
-    if not right:
+    for file in wrong:
         yield write_command(file)
-    # The stamp is gone after a reboot: the daemon then starts with what lies on disk anyway.
-    yield StringCommand(
-        "systemctl restart docker.service && mkdir -p /run/glmstead && echo",
-        *(QuoteString(digest), ">", STAMP),
-    )
+    yield StringCommand("systemctl daemon-reload && systemctl restart docker.service")
 
 
 @operation()

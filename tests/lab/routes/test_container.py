@@ -117,14 +117,33 @@ def test_it_comes_back_by_itself(fault: str, lab: Deployed, deploy: Deploy) -> N
     assert deploy() == {}
 
 
-def test_an_edited_unit_is_repaired_with_one_restart(lab: Deployed, deploy: Deploy) -> None:
-    lab.ssh(HOST, f'sed -i \'s/--max-num-seqs" "2/--max-num-seqs" "3/\' {UNIT}')
+def test_an_edited_unit_that_runs_is_repaired_with_one_restart(
+    lab: Deployed, deploy: Deploy
+) -> None:
+    edit = f'sed -i \'s/--max-num-seqs" "2/--max-num-seqs" "3/\' {UNIT}'
+    lab.ssh(HOST, f"{edit}; systemctl daemon-reload; systemctl restart glmstead-vllm")
+    wrong = seen(lab)["words"]
     before = started(lab)
 
-    assert list(deploy()) == ["vLLM configuration | vLLM unit", "vLLM | vLLM has answered"]
+    changed = deploy()
+
+    right = seen(lab)["words"]
+    at = wrong.index("--max-num-seqs") + 1
+    assert (wrong[at], right[at]) == ("3", "2")
+    assert list(changed)[:2] == ["vLLM configuration | vLLM unit", "vLLM | vLLM has answered"]
     assert started(lab) != before
-    words = seen(lab)["words"]
-    assert words[words.index("--max-num-seqs") + 1] == "2"
+    assert lab.ssh(HOST, "systemctl show -P NRestarts glmstead-vllm") == "0"
+
+
+def test_an_edited_unit_that_never_ran_is_repaired_without_a_restart(
+    lab: Deployed, deploy: Deploy
+) -> None:
+    before = started(lab)
+    lab.ssh(HOST, f'sed -i \'s/--max-num-seqs" "2/--max-num-seqs" "3/\' {UNIT}')
+
+    assert "vLLM configuration | vLLM unit" in deploy()
+    assert started(lab) == before
+    assert deploy() == {}
 
 
 def test_thinking_selects_parser_and_template(lab: Deployed, deploy: Deploy) -> None:
