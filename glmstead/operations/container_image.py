@@ -107,14 +107,14 @@ def saved(build: Build, folder: str = places.IMAGES) -> Commands:
     if host.get_fact(FileStates, paths=[f"{tar}.json"])[f"{tar}.json"] is not None:
         host.noop(f"{tar} is here")
         return
-    new, document = QuoteString(f"{tar}.new"), QuoteString(f"{tar}.json")
-    reference = QuoteString(build.reference)
+    new, path, document = (QuoteString(f"{tar}{end}") for end in (".new", "", ".json"))
+    reference, form = QuoteString(build.reference), QuoteString("{{.Id}}")
+    text = QuoteString('{"image_archive_sha256": "%s", "image_digest": "%s"}\n')
     yield StringCommand(
         *("mkdir -p", QuoteString(folder), "&& docker save --output", new, reference),
-        *("&& mv", new, QuoteString(tar), "&&"),
-        *('printf \'{"image_archive_sha256": "%s", "image_digest": "%s"}\\n\''),
-        *('"$(sha256sum', QuoteString(tar), "| cut -d' ' -f1)\""),
-        *("\"$(docker image inspect --format '{{.Id}}'", reference, ')" >', document),
+        *("&& sum=$(sha256sum <", new, "| cut -c1-64)"),
+        *("&& id=$(docker image inspect --format", form, reference, ")"),
+        *("&& mv", new, path, "&& printf", text, '"$sum" "$id" >', new, "&& mv", new, document),
     )
 
 
