@@ -83,6 +83,11 @@ def built(build: Build) -> Commands:
     if found[build.reference] is not None:
         host.noop(f"{build.reference} is here")
         return
+    tar = tar_of(build)
+    if host.get_fact(FileStates, paths=[f"{tar}.json"])[f"{tar}.json"] is not None:
+        # built before, and left with another route: the same image, not another one of its kind
+        yield StringCommand("docker load --quiet --input", QuoteString(tar))
+        return
     folder = f"{places.CACHE}/build"
     yield StringCommand("rm -rf", folder)
     for name, text in build.files.items():
@@ -90,20 +95,24 @@ def built(build: Build) -> Commands:
     if found[build.base] is None:
         yield StringCommand("docker pull --quiet", QuoteString(build.base))
     yield StringCommand(
-        *("docker build --quiet --network=host --tag", QuoteString(build.reference)),
+        *("docker build --quiet --force-rm --network=host --tag", QuoteString(build.reference)),
         *(folder, "&& rm -rf", folder),
     )
 
 
+def tar_of(build: Build) -> str:
+    """Where a built image lies as a tar, for hosts without a registry."""
+    return f"{places.IMAGES}/{build.reference.replace('/', '-').replace(':', '-')}.tar"
+
+
 @operation()
-def saved(build: Build, folder: str = places.IMAGES) -> Commands:
+def saved(build: Build) -> Commands:
     """
     Ensure a built image also lies as a tar with its checksum and id, for hosts without a registry.
 
     + build: what was built
-    + folder: where on the host
     """
-    tar = f"{folder}/{build.reference.replace('/', '-').replace(':', '-')}.tar"
+    tar = tar_of(build)
     if host.get_fact(FileStates, paths=[f"{tar}.json"])[f"{tar}.json"] is not None:
         host.noop(f"{tar} is here")
         return
@@ -111,7 +120,7 @@ def saved(build: Build, folder: str = places.IMAGES) -> Commands:
     reference, form = QuoteString(build.reference), QuoteString("{{.Id}}")
     text = QuoteString('{"image_archive_sha256": "%s", "image_digest": "%s"}\n')
     yield StringCommand(
-        *("mkdir -p", QuoteString(folder), "&& docker save --output", new, reference),
+        *("mkdir -p", places.IMAGES, "&& docker save --output", new, reference),
         *("&& sum=$(sha256sum <", new, "| cut -c1-64)"),
         *("&& id=$(docker image inspect --format", form, reference, ")"),
         *("&& mv", new, path, "&& printf", text, '"$sum" "$id" >', new, "&& mv", new, document),

@@ -177,7 +177,7 @@ def test_the_token_comes_from_its_file_and_is_shown_nowhere(
     process = host.start(request)
     seen = ""
     while process.poll() is None:
-        seen += os.popen("ps -eo args").read()
+        seen += os.popen("ps -ww -eo args").read()
         time.sleep(0.05)
     output, errors = process.communicate()
 

@@ -116,7 +116,7 @@ def test_a_client_never_outlives_who_started_it(host: Host, tmp_path: Path) -> N
 
 def clients(host: Host) -> list[str]:
     """Processes of the hub's client that still run for this host."""
-    lines = os.popen("ps -eo args").read().splitlines()
+    lines = os.popen("ps -ww -eo args").read().splitlines()
     return [line for line in lines if str(host.python) in line and "checkpoint.hub" in line]
 
 
