@@ -9,6 +9,8 @@ from pathlib import Path
 
 MAX_HOSTS = 8
 DEFAULT_SUBNET = IPv4Network("10.77.42.0/24")
+# Suite of the hosts: components of its archive that hold the base image's packages.
+SUITES = {"bookworm": "main", "trixie": "main", "jammy": "main,universe", "noble": "main,universe"}
 INTERFACE = "host0"  # systemd-nspawn's name for the container's end of the veth pair
 
 
@@ -24,10 +26,11 @@ class LabConfig:
     subnet: IPv4Network = DEFAULT_SUBNET
     state: Path = Path("/var/lib/glmstead-lab")
     cache: Path = Path("/var/cache/glmstead-lab")
+    suite: str = "bookworm"
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str] = os.environ) -> "LabConfig":
-        """Read ``GLMSTEAD_LAB_NAME``, ``_SUBNET``, ``_STATE`` and ``GLMSTEAD_CACHE``.
+        """Read ``GLMSTEAD_LAB_NAME``, ``_SUBNET``, ``_STATE``, ``_SUITE`` and ``GLMSTEAD_CACHE``.
 
         Raises LabError for a value that cannot be used.
         """
@@ -35,11 +38,15 @@ class LabConfig:
         if not re.fullmatch(r"[a-z]{1,8}", name):  # kernel: 15 characters in the bridge's name
             raise LabError(f"GLMSTEAD_LAB_NAME={name}: use 1 to 8 lower-case letters")
         state = "/var/lib/glmstead-" + name
+        suite = env.get("GLMSTEAD_LAB_SUITE", cls.suite)
+        if suite not in SUITES:
+            raise LabError(f"GLMSTEAD_LAB_SUITE={suite}: use one of {', '.join(SUITES)}")
         return cls(
             name=name,
             subnet=_subnet(env.get("GLMSTEAD_LAB_SUBNET", str(cls.subnet))),
             state=_absolute("GLMSTEAD_LAB_STATE", env.get("GLMSTEAD_LAB_STATE", state)),
             cache=_absolute("GLMSTEAD_CACHE", env.get("GLMSTEAD_CACHE", str(cls.cache))),
+            suite=suite,
         )
 
     @property
@@ -69,8 +76,8 @@ class LabConfig:
 
     @property
     def debs(self) -> Path:
-        """Debian packages that earlier labs downloaded."""
-        return self.cache / "debs"
+        """Packages that earlier labs of this suite downloaded."""
+        return self.cache / ("debs" if self.suite == LabConfig.suite else f"debs-{self.suite}")
 
     def host_name(self, number: int) -> str:
         """Name of host ``number``, counted from 1: machine name, host name, SSH alias."""

@@ -1,16 +1,16 @@
-"""The base image: a minimal Debian, built once and copied for every host."""
+"""The base image: a minimal Debian or Ubuntu, built once and copied for every host."""
 
+import fcntl
 import hashlib
 import shutil
 import subprocess
 from pathlib import Path
 from tempfile import mkdtemp
 
-from glmstead.lab.config import LabConfig, LabError
+from glmstead.lab.config import SUITES, LabConfig, LabError
 from glmstead.lab.process import dying_with_us, last_line, remove_tree, run
 from glmstead.lab.progress import Progress
 
-SUITE = "bookworm"
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "openssh-server", "iproute2", "procps"),
     *("python3", "python3-venv", "sudo", "ca-certificates", "curl"),
@@ -20,8 +20,8 @@ RECIPE = 1  # raise it when configure() below changes
 
 def image_path(config: LabConfig) -> Path:
     """Where the image of this suite and these packages is, or would be."""
-    key = hashlib.sha256(repr((SUITE, PACKAGES, RECIPE)).encode()).hexdigest()[:12]
-    return config.cache / "images" / f"{SUITE}-{key}"
+    key = hashlib.sha256(repr((config.suite, PACKAGES, RECIPE)).encode()).hexdigest()[:12]
+    return config.cache / "images" / f"{config.suite}-{key}"
 
 
 def ensure_image(config: LabConfig) -> Path:
@@ -30,21 +30,29 @@ def ensure_image(config: LabConfig) -> Path:
     if image.exists():
         return image
     image.parent.mkdir(parents=True, exist_ok=True)
+    with (image.parent / ".lock").open("w") as lock:  # another lab's build is waited for
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not image.exists():
+            build_image(config, image)
+    return image
+
+
+def build_image(config: LabConfig, image: Path) -> None:
+    """Build it beside its place, where a killed build may have left something."""
     for unfinished in image.parent.glob(".build-*"):
         remove_tree(unfinished)
     build = Path(mkdtemp(prefix=".build-", dir=image.parent))
     with Progress("Building the base image, once") as progress:
-        debootstrap(build, progress)
+        debootstrap(build, config.suite, progress)
         configure(build)
     build.chmod(0o755)
     build.rename(image)  # only a whole image ever has the final name
-    return image
 
 
-def debootstrap(root: Path, progress: Progress) -> None:
+def debootstrap(root: Path, suite: str, progress: Progress) -> None:
     """Install the packages into an empty directory, from debootstrap's own default mirror."""
-    packages = f"--include={','.join(PACKAGES)}"
-    argv = ["debootstrap", "--force-check-gpg", "--variant=minbase", packages, SUITE, str(root)]
+    what = [f"--include={','.join(PACKAGES)}", f"--components={SUITES[suite]}"]
+    argv = ["debootstrap", "--force-check-gpg", "--variant=minbase", *what, suite, str(root)]
     words = ""
     with subprocess.Popen(
         dying_with_us(argv),
@@ -57,7 +65,7 @@ def debootstrap(root: Path, progress: Progress) -> None:
             words = line if line.startswith(("W:", "E:")) or not words.startswith("E:") else words
             progress.update(line.removeprefix("I: ").strip().lower())
     if process.returncode:
-        raise LabError(f"debootstrap {SUITE}: {last_line(words)}")
+        raise LabError(f"debootstrap {suite}: {last_line(words)}")
 
 
 def configure(root: Path) -> None:

@@ -44,6 +44,7 @@ def test_hosts_are_numbered_from_eleven() -> None:
         ("GLMSTEAD_LAB_SUBNET", "10.77.42.0/28", "use a /26 or larger"),
         ("GLMSTEAD_LAB_SUBNET", "home", "use a network such as"),
         ("GLMSTEAD_LAB_STATE", "lab", "use an absolute path"),
+        ("GLMSTEAD_LAB_SUITE", "xenial", "use one of bookworm, trixie, jammy, noble"),
         ("GLMSTEAD_CACHE", "/a:b", "use an absolute path"),
     ],
 )

@@ -1,5 +1,6 @@
 """Command lines of the lab, what is left of them, and refusals."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,13 @@ def test_the_image_is_another_one_for_other_packages(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(image, "PACKAGES", ("systemd",))
 
     assert image.image_path(LAB) != before
+
+
+def test_suites_share_neither_image_nor_packages() -> None:
+    noble = replace(LAB, suite="noble")
+
+    assert image.image_path(noble) != image.image_path(LAB)
+    assert noble.debs != LAB.debs
 
 
 def test_without_root_the_fix_is_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
