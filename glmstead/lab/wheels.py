@@ -1,5 +1,6 @@
 """Wheels of the lab's locked requirements: downloaded once, seen by every host at /srv/wheels."""
 
+import fcntl
 import hashlib
 import os
 import platform
@@ -24,15 +25,21 @@ DOWNLOAD_TIMEOUT_S = 3600
 def ensure_wheels(config: LabConfig) -> None:
     """Have all wheels of all locks; a lock that is complete costs nothing."""
     config.wheels.mkdir(parents=True, exist_ok=True)
-    for lock in LOCKS:
-        path = ROOT / "files/locks" / f"{lock}.txt"
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        marker = config.wheels / f".{lock}.complete"
-        if marker.exists() and marker.read_text() == digest:
-            continue
-        with Progress(f"Downloading wheels of {path.name}") as progress:
-            download(config, path, progress)
-        marker.write_text(digest)
+    with (config.wheels / ".lock").open("w") as held:  # another lab's download is waited for
+        fcntl.flock(held, fcntl.LOCK_EX)
+        for lock in LOCKS:
+            ensure_lock(config, ROOT / "files/locks" / f"{lock}.txt")
+
+
+def ensure_lock(config: LabConfig, path: Path) -> None:
+    """Have all wheels of one lock; a marker says so."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    marker = config.wheels / f".{path.stem}.complete"
+    if marker.exists() and marker.read_text() == digest:
+        return
+    with Progress(f"Downloading wheels of {path.name}") as progress:
+        download(config, path, progress)
+    marker.write_text(digest)
 
 
 def download(config: LabConfig, lock: Path, progress: Progress) -> None:
@@ -81,11 +88,12 @@ def how_far(*directories: Path) -> str:
     """Wheels and megabytes so far."""
     sizes = []
     for directory in directories:
-        for path in directory.rglob("*.whl"):
-            try:
-                sizes.append(path.stat().st_size)
-            except FileNotFoundError:  # moved meanwhile
-                continue
+        for folder, _, names in os.walk(directory):  # unlike a glob, it survives what pip removes
+            for name in names:
+                try:
+                    sizes += [Path(folder, name).stat().st_size] if name.endswith(".whl") else []
+                except FileNotFoundError:  # moved meanwhile
+                    continue
     return f"{len(sizes)} files, {sum(sizes) / 1e6:.0f} MB"
 
 
