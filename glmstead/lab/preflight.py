@@ -3,6 +3,7 @@
 import os
 import shutil
 from ipaddress import IPv4Network
+from pathlib import Path
 
 from glmstead.lab import machine, network
 from glmstead.lab.config import LabConfig, LabError
@@ -14,6 +15,7 @@ from glmstead.lab.state import read_lab
 PROGRAMS = {  # Debian package: a file of it that the lab uses
     "systemd-container": "systemd-nspawn",
     "debootstrap": "debootstrap",
+    "debian-archive-keyring": "/usr/share/keyrings/debian-archive-keyring.gpg",
     "iproute2": "ip",
     "openssh-client": "ssh-keygen",
     "nftables": "nft",
@@ -41,8 +43,13 @@ def require_programs() -> None:
 
 
 def missing_packages() -> list[str]:
-    """Debian packages of which a program is not found."""
-    return [name for name, program in PROGRAMS.items() if not shutil.which(program)]
+    """Debian packages of which a program, or the keyring, is not found."""
+    return [name for name, file in PROGRAMS.items() if not (shutil.which(file) or is_there(file))]
+
+
+def is_there(file: str) -> bool:
+    """Whether an absolute path exists; programs are looked up in PATH instead."""
+    return file.startswith("/") and Path(file).exists()
 
 
 def require_room(config: LabConfig, new_hosts: int) -> None:

@@ -110,6 +110,19 @@ def test_missing_packages_are_named_as_apt_takes_them(monkeypatch: pytest.Monkey
         preflight.require_programs()
 
 
+def test_debians_keyring_is_asked_for_where_ubuntu_has_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """debootstrap of Ubuntu 24.04 does not pull it in: "Keyring-based check was requested"."""
+    keyring = tmp_path / "debian-archive-keyring.gpg"
+    programs = {"coreutils": "ls", "debian-archive-keyring": str(keyring)}
+    monkeypatch.setattr(preflight, "PROGRAMS", programs)
+
+    assert preflight.missing_packages() == ["debian-archive-keyring"]
+    keyring.touch()
+    assert preflight.missing_packages() == []
+
+
 def test_a_machine_without_apt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflight.shutil, "which", lambda program: None)
 
