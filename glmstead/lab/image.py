@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,22 +51,30 @@ def build_image(config: LabConfig, image: Path) -> None:
 
 
 def debootstrap(root: Path, suite: str, progress: Progress) -> None:
-    """Install the packages into an empty directory, from debootstrap's own default mirror."""
+    """Install the packages into an empty directory, from the distribution's own mirror."""
     what = [f"--include={','.join(PACKAGES)}", f"--components={SUITES[suite]}"]
-    argv = ["debootstrap", "--force-check-gpg", "--variant=minbase", *what, suite, str(root)]
-    words = ""
+    source = ubuntu_source(platform.machine()) if "universe" in SUITES[suite] else []
+    words = ["--force-check-gpg", "--variant=minbase", *what, suite, str(root), *source]
+    last = ""
     with subprocess.Popen(
-        dying_with_us(argv),
+        dying_with_us(["debootstrap", *words]),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     ) as process:
         for line in process.stdout or ():
-            words = line if line.startswith(("W:", "E:")) or not words.startswith("E:") else words
+            last = line if line.startswith(("W:", "E:")) or not last.startswith("E:") else last
             progress.update(line.removeprefix("I: ").strip().lower())
     if process.returncode:
-        raise LabError(f"debootstrap {suite}: {last_line(words)}")
+        raise LabError(f"debootstrap {suite}: {last_line(last)}")
+
+
+def ubuntu_source(machine: str) -> list[str]:
+    """Mirror and script; Debian 12 does not know noble by name, but all have one script."""
+    ports = "http://ports.ubuntu.com/ubuntu-ports"
+    mirror = "http://archive.ubuntu.com/ubuntu" if machine == "x86_64" else ports
+    return [mirror, "/usr/share/debootstrap/scripts/gutsy"]
 
 
 def configure(root: Path) -> None:

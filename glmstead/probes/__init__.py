@@ -9,11 +9,13 @@ from typing import Any
 
 from pyinfra.api import QuoteString, StringCommand
 
+from glmstead.probe_source import FOLDER, probe_source
+
 
 def probe_command(program: str | Path, request: Any) -> StringCommand:
     """Command that runs a program (a name in this folder, or a file) with one JSON argument.
 
     Never put a secret into ``request``: it stands in argv.
     """
-    source = (Path(__file__).parent / program).with_suffix(".py").read_text()
+    source = probe_source((FOLDER / program).with_suffix(".py"))
     return StringCommand("python3 -c", QuoteString(source), QuoteString(json.dumps(request)))

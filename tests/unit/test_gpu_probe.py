@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from glmstead import ROOT
 from glmstead.gpu.read import gpu_host
 from glmstead.gpu.values import GpuHost
+from glmstead.probe_source import FOLDER, probe_source
 from tests.gpu_samples import CLOSED, OPEN, RTX, smi_csv
 
-PROBE = ROOT / "glmstead" / "probes" / "gpu.py"
+PROBE = probe_source(FOLDER / "gpu.py")
 Probe = Callable[..., GpuHost]
 
 
@@ -45,7 +45,7 @@ def probe(tmp_path: Path) -> Probe:
             "seconds": seconds,
         }
         done = subprocess.run(
-            [sys.executable, PROBE, json.dumps(request)],
+            [sys.executable, "-I", "-c", PROBE, json.dumps(request)],
             env={**os.environ, "PATH": path},
             capture_output=True,
             text=True,
