@@ -1,6 +1,7 @@
 """What the engine's container is started with, computed from settings; no I/O."""
 
 import json
+import shlex
 from typing import Any
 
 from glmstead import places
@@ -20,9 +21,11 @@ def container_environment(settings: Settings) -> dict[str, str]:
     }
 
 
-def docker_env_file(values: dict[str, str]) -> str:
-    """Text of ``docker run --env-file``: raw, a line a variable, nothing quoted."""
-    return "".join(f"{name}={value}\n" for name, value in sorted(values.items()))
+def container_env_file(settings: Settings) -> str:
+    """Text of ``--env-file``: Docker takes a line as it is, Apptainer evaluates it as a shell."""
+    quoted = str if settings.container.runtime == "docker" else shlex.quote
+    values = sorted(container_environment(settings).items())
+    return "".join(f"{name}={quoted(value)}\n" for name, value in values)
 
 
 def image_reference(settings: Settings) -> str:
@@ -88,13 +91,14 @@ def docker_run(settings: Settings, reference: str, words: list[str]) -> list[str
 def apptainer_run(settings: Settings, sif: str, words: list[str]) -> list[str]:
     """``apptainer exec`` of the converted image, with the same words as under Docker.
 
-    --containall leaves out the host's home, /tmp and environment, as a container of Docker does.
+    --compat leaves out the host's home, /tmp, processes and environment, and takes variables as
+    they are, as Docker does.
     """
     binds = {settings.model.path: f"{settings.model.path}:ro", **cache_mounts(settings)}
     if settings.vllm.thinking is not None:
         binds[places.CHAT_TEMPLATE] = f"{places.CHAT_TEMPLATE}:ro"
     return [
-        *("/usr/bin/apptainer", "exec", "--containall", "--writable-tmpfs"),
+        *("/usr/bin/apptainer", "exec", "--compat"),
         *(["--nv"] if settings.gpu.count else []),
         f"--env-file={places.ENGINE_ENV}",
         *(f"--bind={outside}:{inside}" for outside, inside in binds.items()),

@@ -1,7 +1,8 @@
 """Files of a change that no release holds: pinned by a list, read from a source of the site.
 
-We ship none of them. ``files/overlays/NAME.json`` says which commit they are of and what each must
-hash to; the files themselves come from a folder or an https address that the site chooses.
+We ship none of them. A list, ``files/overlays/NAME.json`` or in a folder of the site's own, says
+which commit they are of and what each must hash to; the files themselves come from a folder or an
+https address that the site chooses.
 """
 
 import ast
@@ -12,11 +13,8 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-import httpx
-
 from glmstead import ROOT
 
-OVERLAYS = ROOT / "files" / "overlays"
 # What patches call in them; a file of another shape would fail at the first request only.
 SURFACE = {
     "mqa_logits_triton.py": ("fp8_mqa_logits_triton", "fp8_paged_mqa_logits_triton"),
@@ -39,9 +37,14 @@ class Overlay:
     files: Mapping[str, str]
 
 
-def load_overlay(name: str, folder: Path = OVERLAYS) -> Overlay:
+def list_path(name: str, folder: str) -> Path:
+    """Where the list of an overlay lies; a relative folder is the project's."""
+    return ROOT / folder / f"{name}.json"
+
+
+def load_overlay(name: str, folder: str) -> Overlay:
     """Return the list of an overlay; raises OverlayError where it is missing or broken."""
-    path = folder / f"{name}.json"
+    path = list_path(name, folder)
     try:
         document = json.loads(path.read_text())
         return Overlay(name, str(document["commit"]), dict(document["files"]))
@@ -50,9 +53,9 @@ def load_overlay(name: str, folder: Path = OVERLAYS) -> Overlay:
 
 
 @cache
-def overlay_texts(overlay_name: str, source: str) -> dict[str, str]:
+def overlay_texts(overlay_name: str, folder: str, source: str) -> dict[str, str]:
     """Return the text of every file, checked; raises OverlayError for one that is not as pinned."""
-    overlay = load_overlay(overlay_name)
+    overlay = load_overlay(overlay_name, folder)
     texts = {}
     for path, wanted in overlay.files.items():
         data = read_source(source, path)
@@ -60,7 +63,7 @@ def overlay_texts(overlay_name: str, source: str) -> dict[str, str]:
         if found != wanted:
             raise OverlayError(
                 f"{source}: {path} is {found[:12]}, not {wanted[:12]} as in "
-                f"files/overlays/{overlay_name}.json (commit {overlay.commit[:12]}); "
+                f"{folder}/{overlay_name}.json (commit {overlay.commit[:12]}); "
                 "fix: give that commit's files"
             )
         texts[path] = data.decode()
@@ -69,6 +72,8 @@ def overlay_texts(overlay_name: str, source: str) -> dict[str, str]:
 
 def read_source(source: str, path: str) -> bytes:
     """Return one file of a source; raises OverlayError where it cannot be had."""
+    import httpx  # a tenth of a second, for settings that never ask for it
+
     try:
         if source.startswith(("https://", "http://")):
             with httpx.Client(follow_redirects=True, timeout=60) as client:

@@ -5,8 +5,7 @@ from pyinfra.api import deploy
 from glmstead import ROOT, places
 from glmstead.containers import (
     cache_mounts,
-    container_environment,
-    docker_env_file,
+    container_env_file,
     image_reference,
 )
 from glmstead.image_build import Build, image_build
@@ -49,7 +48,7 @@ def configure_server(settings: Settings, cluster: Cluster) -> None:
     if settings.engine.kind != "container":
         return
     folders(name="Caches of the image", paths=[*cache_mounts(settings)])
-    environment = docker_env_file(container_environment(settings))
+    environment = container_env_file(settings)
     allow_from = settings.cluster.allow_from
     slice_unit = render(f"systemd/{places.ENGINE_SLICE}.j2", allow_from=allow_from)
     managed_files(

@@ -50,6 +50,6 @@ def texts_of(settings: Settings) -> dict[str, str]:
     if overlay.name is None:
         return {}
     try:
-        return overlay_texts(overlay.name, str(overlay.source))
+        return overlay_texts(overlay.name, overlay.folder, str(overlay.source))
     except OverlayError as error:
         raise DeployError(f"overlay {overlay.name}: {error}") from error

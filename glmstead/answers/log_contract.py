@@ -8,6 +8,8 @@ from glmstead.settings import Settings
 
 _BACKEND = r"Using (?:AttentionBackendEnum\.)?(?P<name>[A-Z][A-Z0-9_]*MLA[A-Z0-9_]*)"
 # vLLM's own log lines only: Python's and torch's warnings name what is none of ours to change.
+_TRITON = r"DeepGEMM not supported on this platform; using Triton fallback"
+_SKIP = r"Using index_topk_pattern/index_topk_freq to skip sparse MLA indexer"
 _OWN = r"(?:INFO|WARNING|ERROR) \d\d-\d\d [\d:]+ \[[^\]]+\] "
 
 
@@ -26,6 +28,11 @@ def backend(settings: Settings) -> str | None:
     return settings.vllm.attention_backend
 
 
+def of_a_fork(settings: Settings) -> bool:
+    """Whether the engine is an image that others built."""
+    return settings.engine.kind == "container" and settings.image.source == "registry"
+
+
 def must(settings: Settings) -> list[Line]:
     """What a start that went as declared has logged."""
     name = backend(settings)
@@ -40,16 +47,22 @@ def must(settings: Settings) -> list[Line]:
     ]
     if settings.vllm.tool_call_parser:
         lines.append(Line("tool choice enabled", r'"auto" tool choice has been enabled'))
+    if name == "TRITON_MLA_SPARSE":
+        lines.append(Line("the indexer's Triton kernels", _TRITON))
+    if of_a_fork(settings) and settings.vllm.layer_map == "always":  # its own words
+        lines.append(Line("layers that skip the indexer", _SKIP))
     return lines
 
 
 def must_not(settings: Settings) -> list[Line]:
     """What no start that went as declared logs."""
     lines = [
-        Line("unknown environment variable", r"Unknown vLLM environment variable detected"),
         Line("deprecated option", _OWN + r".*\b[Dd]eprecated\b"),
         Line("fatal error", r"EngineCore encountered a fatal error"),
     ]
+    if not of_a_fork(settings):  # which is started as its source does: with others' variables too
+        unknown = r"Unknown vLLM environment variable detected"
+        lines.append(Line("unknown environment variable", unknown))
     name = backend(settings)
     if name:
         other = rf"Using (AttentionBackendEnum\.)?(?!{name} )[A-Z0-9_]*MLA[A-Z0-9_]* (attention )?b"

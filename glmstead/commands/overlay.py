@@ -1,7 +1,6 @@
 """``glmstead overlay``: pin the files of a change that no release holds."""
 
 import json
-from pathlib import Path
 
 import click
 
@@ -12,14 +11,16 @@ from glmstead.commands.plan import Refusal
 @click.argument("name")
 @click.option("--from", "source", required=True, metavar="SOURCE", help="Folder or https address.")
 @click.option("--commit", required=True, help="The commit that SOURCE is of, 40 hex digits.")
+@click.option(
+    "--into", "folder", default="files/overlays", show_default=True, help="Folder of the list."
+)
 @click.argument("paths", nargs=-1, required=True)
-def overlay(name: str, source: str, commit: str, paths: tuple[str, ...]) -> None:
-    """Write files/overlays/NAME.json: the sha256 of each of PATHS in SOURCE.
+def overlay(name: str, source: str, commit: str, folder: str, paths: tuple[str, ...]) -> None:
+    """Write NAME.json: the sha256 of each of PATHS in SOURCE.
 
     PATHS are as below site-packages: vllm/v1/attention/ops/mqa_logits_triton.py
     """
-    from glmstead import overlays
-    from glmstead.overlays import OverlayError, made
+    from glmstead.overlays import OverlayError, list_path, made
 
     if len(commit) != 40 or set(commit) - set("0123456789abcdef"):
         raise Refusal(f"--commit {commit}: not a commit; fix: give its 40 hex digits")
@@ -27,7 +28,7 @@ def overlay(name: str, source: str, commit: str, paths: tuple[str, ...]) -> None
         found = made(name, source, commit, list(paths))
     except OverlayError as error:
         raise Refusal(str(error)) from error
-    target = Path(overlays.OVERLAYS / f"{name}.json")
+    target = list_path(name, folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     document = {"commit": found.commit, "files": dict(found.files)}
     target.write_text(json.dumps(document, indent=1) + "\n")

@@ -15,7 +15,15 @@ from glmstead.fit.cards import CARDS
 from glmstead.fit.plan_values import Plan
 from glmstead.fit.verdict import fit
 from glmstead.fit.weights import bytes_a_gpu, counted
+from tests.overlay_samples import stand_in
 from tests.unit.conftest import Inventories, Refusals
+
+CHOSEN = {
+    "model_revision": "a" * 40,
+    "git_commit": "b" * 40,
+    "git_pick_commit": "c" * 40,
+    "image_base_digest": "sha256:" + "3" * 64,
+}
 
 FP8 = CARDS["zai-org/GLM-5.2-FP8"]
 SM120 = "FLASHINFER_MLA_SPARSE_SM120"
@@ -221,13 +229,23 @@ def test_an_unknown_checkpoint_needs_its_config(
 
 
 @pytest.mark.parametrize(
-    ("route", "tokens", "heads"), [("b12x4", 710_593, 16), ("b12x8", 7_200_000, 8)]
+    ("route", "tokens", "heads"),
+    [
+        ("b12x4", 710_593, 16),
+        ("b12x4_fast", 177_728, 16),
+        ("b12x8", 7_200_000, 8),
+        # no log of these tells its pool: 12.3 GiB of 92,628 bytes a token, dense 89,856
+        ("a100", 143_000, 8),
+        ("a100_git", 143_000, 8),
+        ("a100_dense", 151_600, 8),
+        ("a100_docker", 143_000, 8),
+    ],
 )
-def test_the_image_routes_fit_one_host(
-    route: str, tokens: int, heads: int, inventory_file: Inventories
+def test_the_routes_of_one_host_fit_it(
+    route: str, tokens: int, heads: int, inventory_file: Inventories, tmp_path: Path
 ) -> None:
-    data = {"model_revision": "a" * 40}
-    inventory = str(inventory_file(route=route, hosts=1, data=data))
+    overlay = stand_in(tmp_path) if route in ("a100", "a100_docker") else {}
+    inventory = str(inventory_file(route=route, hosts=1, data={**CHOSEN, **overlay}))
     run = CliRunner().invoke(main, ["fit", inventory, "--json"])
     document = json.loads(run.output)[route]
 

@@ -1,10 +1,14 @@
 """Lines that a start must have logged and must not, per route."""
 
+from pathlib import Path
+
 import pytest
 
 from glmstead import ROOT, inventory
 from glmstead.answers.log_contract import judge
 from glmstead.settings import Settings
+from tests.overlay_samples import stand_in
+from tests.unit.conftest import Inventories
 
 STARTED = [
     "(EngineCore pid=1) INFO 11-30 13:05:22 [kv.py:1] GPU KV cache size: 186,400 tokens, Maximum",
@@ -23,6 +27,12 @@ def g4() -> Settings:
 @pytest.fixture(scope="module")
 def lab() -> Settings:
     return next(iter(inventory.settings_of(inventory.load(ROOT / "inventories/lab.py")).values()))
+
+
+def of_one_host(route: str, inventory_file: Inventories, **data: str) -> Settings:
+    chosen = {"model_revision": "a" * 40, **data}
+    path = inventory_file(hosts=1, route=route, data=chosen)
+    return inventory.settings_of(inventory.load(path))["@fake/h1"]
 
 
 def failed(journal: list[str], settings: Settings) -> dict[str, str]:
@@ -81,3 +91,33 @@ def test_a_start_that_is_not_complete_says_so(g4: Settings) -> None:
 
 def test_no_journal_is_one_failure(g4: Settings) -> None:
     assert list(failed([], g4)) == ["this start"]
+
+
+def test_a100_is_recognised_by_the_two_lines_of_its_source(
+    inventory_file: Inventories, tmp_path: Path
+) -> None:
+    a100 = of_one_host("a100", inventory_file, **stand_in(tmp_path))
+    backend = BY_FLAG.replace("TRITON_MLA", "TRITON_MLA_SPARSE")
+    indexer = (
+        "WARNING 11-30 13:05:19 [sparse_attn_indexer.py:1] DeepGEMM not supported on this platform; "
+        "using Triton fallback for sparse attention indexer"
+    )
+
+    assert failed([*STARTED, backend, indexer], a100) == {}
+    assert failed([*STARTED, backend], a100) == {"the indexer's Triton kernels": "missing"}
+    assert failed([*STARTED, BY_FLAG, indexer], a100).keys() == {
+        "attention backend TRITON_MLA_SPARSE",
+        "no another attention backend",
+    }
+
+
+def test_a_fork_s_image_must_skip_indexers_and_may_know_other_variables(
+    inventory_file: Inventories,
+) -> None:
+    b12x4 = of_one_host("b12x4", inventory_file)
+    backend = BY_FLAG.replace("TRITON_MLA", "B12X_MLA_SPARSE")
+    unknown = "W Unknown vLLM environment variable detected: VLLM_CACHE_DIR"
+    skips = "I Using index_topk_pattern/index_topk_freq to skip sparse MLA indexer of layer 3"
+
+    assert failed([*STARTED, backend, unknown, skips], b12x4) == {}
+    assert failed([*STARTED, backend], b12x4) == {"layers that skip the indexer": "missing"}

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from glmstead import overlays
 from glmstead.commands.overlay import overlay
-from glmstead.overlays import OverlayError, load_overlay, overlay_texts
+from glmstead.overlays import OverlayError, overlay_texts
 
 COMMIT = "d" * 40
 LOGITS = "vllm/v1/attention/ops/mqa_logits_triton.py"
@@ -27,13 +26,12 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def pin(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> Pin:
+def pin(tmp_path: Path, source: Path) -> Pin:
     """Run the command with its lists in a folder of the test; exit status and what it said."""
-    monkeypatch.setattr(overlays, "OVERLAYS", tmp_path / "lists")
 
     def run(*paths: str, commit: str = COMMIT) -> tuple[int, str]:
-        words = ["change", "--from", str(source), "--commit", commit, *paths]
-        done = CliRunner().invoke(overlay, words)
+        words = ["change", "--from", str(source), "--commit", commit]
+        done = CliRunner().invoke(overlay, [*words, "--into", str(tmp_path / "lists"), *paths])
         return done.exit_code, done.output.strip()
 
     return run
@@ -79,18 +77,15 @@ def test_a_branch_name_is_no_commit(pin: Pin) -> None:
     assert (status, said) == (1, "--commit main: not a commit; fix: give its 40 hex digits")
 
 
-def test_a_file_that_is_not_as_pinned_is_refused(
-    pin: Pin, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_not_as_pinned_is_refused(pin: Pin, source: Path, tmp_path: Path) -> None:
     pin(LOGITS)
-    found = load_overlay("change", tmp_path / "lists")
-    monkeypatch.setattr(overlays, "load_overlay", lambda name: found)
-    assert overlay_texts("change", str(source)) == {LOGITS: TEXT}
+    lists = str(tmp_path / "lists")
+    assert overlay_texts("change", lists, str(source)) == {LOGITS: TEXT}
     overlay_texts.cache_clear()
     (source / LOGITS).write_text(TEXT + "# more\n")
 
     with pytest.raises(OverlayError) as refused:
-        overlay_texts("change", str(source))
+        overlay_texts("change", lists, str(source))
 
     assert f"{LOGITS} is " in str(refused.value)
     assert "fix: give that commit's files" in str(refused.value)

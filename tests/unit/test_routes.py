@@ -5,6 +5,7 @@ What differs is named, with the reason; a token that changes unnoticed fails her
 
 import json
 import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from glmstead.containers import (
     apptainer_run,
+    container_env_file,
     container_environment,
     docker_run,
     image_reference,
@@ -21,6 +23,7 @@ from glmstead.containers import (
 from glmstead.inventory import load, settings_of
 from glmstead.serving import engine_environment, vllm_config
 from glmstead.settings import Settings
+from tests.overlay_samples import stand_in
 from tests.unit.conftest import Inventories
 
 PATTERN = "FFF" + "SSSF" * 18 + "SSS"
@@ -231,6 +234,11 @@ def test_b12x8_differs_from_b12x4_in_size_only(of: Of) -> None:
     }
 
 
+CHOSEN: dict[str, dict[str, Any]] = {
+    "a100": {},
+    "a100_git": {"git_commit": "b" * 40, "git_pick_commit": "c" * 40},
+    "a100_docker": {"image_base_digest": "sha256:" + "3" * 64},
+}
 # the gist "GLM-5.2-on-8xA100-vLLM" of 2026-06-20
 A100 = {
     "tensor-parallel-size": 8,
@@ -243,15 +251,17 @@ A100 = {
 }
 
 
-def test_a100_serves_with_the_words_of_its_source(of: Of) -> None:
-    ours = vllm_config(of("a100_git", git_commit="b" * 40, git_pick_commit="c" * 40))
+@pytest.mark.parametrize("route", ["a100", "a100_git", "a100_docker"])
+def test_a100_serves_with_the_words_of_its_source(route: str, of: Of, tmp_path: Path) -> None:
+    ours = vllm_config(of(route, **CHOSEN[route], **stand_in(tmp_path)))
 
+    executor = {} if route == "a100_docker" else {"distributed-executor-backend": ("mp", ABSENT)}
     assert differences(ours, {"model": "cyankiwi/GLM-5.2-AWQ-INT4", **A100}) == {
         "model": ("/var/lib/glmstead/models/GLM-5.2-AWQ-INT4", "cyankiwi/GLM-5.2-AWQ-INT4"),
         "host": ("127.0.0.1", ABSENT),
         "served-model-name": ("glm-5.2", ABSENT),
         "pipeline-parallel-size": (1, ABSENT),  # its default
-        "distributed-executor-backend": ("mp", ABSENT),  # its default on one host
+        **executor,  # its default on one host
         "max-num-seqs": (32, ABSENT),  # the most that was measured
         # The source sets VLLM_ATTENTION_BACKEND, which no release since 0.15 reads.
         "attention-backend": ("TRITON_MLA_SPARSE", ABSENT),
@@ -261,8 +271,8 @@ def test_a100_serves_with_the_words_of_its_source(of: Of) -> None:
     }
 
 
-def test_a100_has_no_ray_and_no_dead_variable(of: Of) -> None:
-    env = engine_environment(of("a100_git", git_commit="b" * 40, git_pick_commit="c" * 40))
+def test_a100_has_no_ray_and_no_dead_variable(of: Of, tmp_path: Path) -> None:
+    env = engine_environment(of("a100", **stand_in(tmp_path)))
 
     assert [name for name in env if name.startswith("RAY")] == []
     assert "VLLM_ATTENTION_BACKEND" not in env
@@ -319,23 +329,40 @@ def test_profiles_of_g4_change_what_they_say(
     assert differences(ours, g4) == changed
 
 
+TAR: dict[str, Any] = {
+    "image_source": "archive",
+    "image_archive": "images/a.tar",
+    "image_archive_sha256": "1" * 64,
+    "image_digest": "sha256:" + "2" * 64,
+    "patches_tags": [],
+    "overlay_name": None,
+}
+
+
+@pytest.mark.parametrize("runtime", ["docker", "apptainer"])
+def test_variables_reach_the_container_as_they_are(runtime: str, of: Of) -> None:
+    """Docker takes a line raw; Apptainer has a shell evaluate the file."""
+    hard = "a b $HOME ; 'c' \\ \"d\""
+    settings = of("a100_docker", **TAR, container_runtime=runtime, engine_env={"HARD": hard})
+    text = container_env_file(settings)
+    shell = subprocess.run(["sh", "-c", f'{text}printf %s "$HARD"'], capture_output=True, text=True)
+
+    found = shell.stdout if runtime == "apptainer" else dict(_pairs(text))["HARD"]
+    assert found == hard
+
+
+def _pairs(text: str) -> list[list[str]]:
+    return [line.split("=", 1) for line in text.splitlines()]
+
+
 def test_apptainer_runs_the_same_words(of: Of) -> None:
     """Not run anywhere here: options as in apptainer-exec(1)."""
-    settings = of(
-        "a100_docker",
-        container_runtime="apptainer",
-        image_source="archive",
-        image_archive="images/a.tar",
-        image_archive_sha256="1" * 64,
-        image_digest="sha256:" + "2" * 64,
-        patches_tags=[],
-        overlay_name=None,
-    )
+    settings = of("a100_docker", **TAR, container_runtime="apptainer")
     words = server_words(settings, None)
     model = "/var/lib/glmstead/models/GLM-5.2-AWQ-INT4"
 
     assert apptainer_run(settings, "/var/lib/glmstead/images/2.sif", words) == [
-        *("/usr/bin/apptainer", "exec", "--containall", "--writable-tmpfs", "--nv"),
+        *("/usr/bin/apptainer", "exec", "--compat", "--nv"),
         "--env-file=/etc/glmstead/engine.env",
         f"--bind={model}:{model}:ro",
         "--bind=/var/cache/glmstead/image/root/.cache:/root/.cache",

@@ -9,19 +9,13 @@ from typing import Any
 
 import pytest
 
+from tests.overlay_samples import MODULES
 from tests.wheels.conftest import Released, verdicts
 
 PROGRAM = Path(__file__).with_name("dispatch.py")
 pytestmark = pytest.mark.wheels
 TAGS = ["AMPERE_SPARSE_BACKEND", "AMPERE_SPARSE_PRIORITY", "AMPERE_SPARSE_INDEXER"]
 TAGS += ["AMPERE_INDEXER_GUARD", "AMPERE_LAZY_INIT", "ABORT_RACE_FIX"]
-MODULES = {
-    "vllm/v1/attention/ops/mqa_logits_triton.py": (
-        "def fp8_mqa_logits_triton(): ...\n\n\ndef fp8_paged_mqa_logits_triton(): ...\n"
-    ),
-    "vllm/v1/attention/ops/triton_sparse_mla_kernel.py": "",
-    "vllm/v1/attention/backends/mla/triton_mla_sparse.py": "class TritonMLASparseBackend: ...\n",
-}
 
 
 def with_modules(place: Released) -> Released:

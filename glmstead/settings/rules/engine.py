@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from glmstead import ROOT
+from glmstead.overlays import list_path
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import UNSET, Problem
 
@@ -71,9 +71,8 @@ def overlay_files(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     overlay = settings.overlay
     if overlay.name is None:
         return
-    path = ROOT / "files" / "overlays" / f"{overlay.name}.json"
-    if not path.is_file():
-        wrong = f"there is no files/overlays/{overlay.name}.json"
+    if not list_path(overlay.name, overlay.folder).is_file():
+        wrong = f"there is no {overlay.folder}/{overlay.name}.json"
         fix = f"write it: glmstead overlay {overlay.name} --from SOURCE --commit COMMIT PATH ..."
         yield Problem("overlay_name", overlay.name, wrong, fix)
     if overlay.source is None:

@@ -65,7 +65,11 @@ class OverlaySettings(Section):
     """Python files of a change that no release holds, from a source of the site (``overlay_``)."""
 
     name: LockName | None = Field(
-        default=None, description="NAME of files/overlays/NAME.json, which lists and pins the files"
+        default=None, description="NAME of NAME.json, which lists and pins the files"
+    )
+    folder: str = Field(
+        default="files/overlays",
+        description="folder on this machine that holds NAME.json; relative: the project's",
     )
     source: str | None = Field(
         default=None,

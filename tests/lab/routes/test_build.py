@@ -3,20 +3,18 @@
 The base has vLLM 0.23.0's real sources where patches touch them, and a server that stands in.
 """
 
-import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glmstead.overlays import OVERLAYS
 from tests.lab.conftest import Deployed
 from tests.lab.routes.conftest import HERE, HOST, Inventories
+from tests.overlay_samples import MODULES, stand_in
 from tests.wheels.released import site_packages
-from tests.wheels.test_a100 import MODULES
 
 pytestmark = pytest.mark.lab
 BASE = "localhost:5000/stand-in/vllm-openai"
@@ -48,31 +46,12 @@ def base_digest(lab: Deployed, tmp_path_factory: pytest.TempPathFactory) -> str:
     return reference.partition("@")[2]
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The change's files, and their list among the project's own."""
-    folder = tmp_path_factory.mktemp("source")
-    for path, text in MODULES.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    listing = OVERLAYS / "standin.json"
-    listing.parent.mkdir(exist_ok=True)
-    pinned(listing, MODULES)
-    yield folder
-    listing.unlink()
-
-
-def pinned(listing: Path, modules: dict[str, str]) -> None:
-    files = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in modules.items()}
-    listing.write_text(json.dumps({"commit": "d" * 40, "files": files}))
-
-
 @pytest.fixture
-def built(inventory: Inventories, base_digest: str, source: Path) -> Callable[..., Path]:
+def built(inventory: Inventories, base_digest: str, tmp_path: Path) -> Callable[..., Path]:
     def write(**data: Any) -> Path:
         image: dict[str, Any] = {"image_base_name": BASE, "image_base_digest": base_digest}
         image |= {"image_python": "/opt/venv/bin/python", "image_entry": ["vllm", "serve"]}
-        overlay = {"overlay_name": "standin", "overlay_source": str(source)}
+        overlay = stand_in(tmp_path / "overlay")
         ranks = {"ray_gpus_per_host": 8, "vllm_tensor_parallel_size": 8}
         return inventory("a100_docker", **{**image, **overlay, **ranks, **data})
 
@@ -115,21 +94,18 @@ def test_the_tar_and_what_to_declare_lie_beside(lab: Deployed) -> None:
 
 
 def test_a_module_that_does_not_import_fails_the_build_and_leaves_what_serves(
-    lab: Deployed, built: Callable[..., Path], source: Path
+    lab: Deployed, built: Callable[..., Path], tmp_path: Path
 ) -> None:
     before = running(lab)
     path = next(iter(MODULES))
     broken = {**MODULES, path: MODULES[path] + "import no_such_module\n"}
-    (source / path).write_text(broken[path])
-    pinned(OVERLAYS / "standin.json", broken)
+    inventory = built(**stand_in(tmp_path / "broken", broken))
 
-    run = lab.run("pyinfra", "-y", built(), "deploy.py", timeout_s=300)
+    run = lab.run("pyinfra", "-y", inventory, "deploy.py", timeout_s=300)
 
     assert run.returncode == 1
     assert "No module named 'no_such_module'" in run.stdout + run.stderr
     assert running(lab) == before
-    (source / path).write_text(MODULES[path])
-    pinned(OVERLAYS / "standin.json", MODULES)
 
 
 def test_the_ray_variant_has_its_packages(lab: Deployed, built: Callable[..., Path]) -> None:
