@@ -53,12 +53,14 @@ def words_of(config: dict[str, Value]) -> list[str]:
 
 def server_words(settings: Settings, layer_map: str | None) -> list[str]:
     """The engine's own command line, as the image runs it."""
+    words = [*settings.image.entry, *words_of(vllm_config(settings, layer_map))]
+    return without_unset(settings, words)
+
+
+def without_unset(settings: Settings, words: list[str]) -> list[str]:
+    """A command that does not see the image's variables that must not be seen."""
     unset = [word for name in settings.image.unset for word in ("-u", name)]
-    return [
-        *(["env", *unset] if unset else []),
-        *settings.image.entry,
-        *words_of(vllm_config(settings, layer_map)),
-    ]
+    return [*(["env", *unset] if unset else []), *words]
 
 
 def docker_run(settings: Settings, reference: str, words: list[str]) -> list[str]:
@@ -67,24 +69,38 @@ def docker_run(settings: Settings, reference: str, words: list[str]) -> list[str
     The container has its own /dev/shm: on the host's (--ipc=host) Docker ignores --shm-size, and
     killed ranks leave segments for ever.
     """
-    image, container, model = settings.image, settings.container, settings.model
+    container, model = settings.container, settings.model
     command, *rest = words
     mounts = {model.path: f"{model.path}:ro", **cache_mounts(settings)}
     if settings.vllm.thinking is not None:
         mounts[places.CHAT_TEMPLATE] = f"{places.CHAT_TEMPLATE}:ro"
     return [
         *("/usr/bin/docker", "run", "--rm", "--pull=never", f"--name={places.VLLM}"),
-        *("--network=host", f"--cgroup-parent={places.ENGINE_SLICE}"),
-        f"--shm-size={int(image.shm_gb * 2**30)}",
-        *(f"--ulimit={name}={limit}" for name, limit in image.ulimits.items()),
-        *(f"--cap-add={name}" for name in image.add_capabilities),
-        *(["--privileged"] if image.privileged else []),
-        *(["--device=nvidia.com/gpu=all"] if settings.gpu.count else []),
+        f"--cgroup-parent={places.ENGINE_SLICE}",
+        *process_options(settings),
         *("--log-driver=json-file", f"--log-opt=max-size={container.log_max_mb}m"),
         f"--log-opt=max-file={container.log_files}",
+        *([f"--env-file={places.NCCL_ENV}"] if settings.gpu.count else []),
         f"--env-file={places.ENGINE_ENV}",
         *(f"--volume={outside}:{inside}" for outside, inside in mounts.items()),
         *(f"--entrypoint={command}", reference, *rest),
+    ]
+
+
+def process_options(settings: Settings) -> list[str]:
+    """What ranks in a container get of the host: network, shared memory, limits, GPUs.
+
+    GPUs come as CDI devices, which systemd knows: with --gpus a daemon-reload takes them away
+    (NVIDIA/nvidia-container-toolkit#48).
+    """
+    image = settings.image
+    limits = {"nofile": settings.system.nofile, **image.ulimits}
+    return [
+        *("--network=host", f"--shm-size={int(image.shm_gb * 2**30)}"),
+        *(f"--ulimit={name}={limit}" for name, limit in limits.items()),
+        *(f"--cap-add={name}" for name in image.add_capabilities),
+        *(["--privileged"] if image.privileged else []),
+        *(["--device=nvidia.com/gpu=all"] if settings.gpu.count else []),
     ]
 
 

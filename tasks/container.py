@@ -5,16 +5,17 @@ from pyinfra.api import deploy
 from glmstead import places
 from glmstead.operations import container
 from glmstead.operations.debian import installed
-from glmstead.settings import Settings
+from glmstead.settings import Cluster, Settings
 
 
 @deploy("Container engine")
-def install_engine(settings: Settings) -> None:
+def install_engine(settings: Settings, cluster: Cluster) -> None:
     if settings.container.runtime != "docker":
         return
     gpus = settings.gpu.count > 0 and settings.container.toolkit
-    tools = ["nvidia-container-toolkit"] if gpus else []
-    installed(name="Docker", packages=[*settings.container.packages, *tools])
+    installed(name="Docker", packages=settings.container.packages)
+    if gpus:
+        container.toolkit(name="NVIDIA's toolkit", settings=settings, cluster=cluster)
     container.configured(name="Docker's configuration", settings=settings)
     if gpus:
         container.devices(name="GPU devices for containers", settings=settings)

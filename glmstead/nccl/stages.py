@@ -71,11 +71,11 @@ def failed(document: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def key(found: GpuHost, settings: Settings, cluster: Cluster) -> str:
+def key(found: GpuHost, settings: Settings, cluster: Cluster, image: str | None) -> str:
     """What a verdict holds for: another engine, driver, board or cluster is measured anew."""
     parts = [
         (ROOT / "files" / "libexec" / PROGRAM).read_text(),
-        lock_text(settings.engine.lock),
+        image or lock_text(settings.engine.lock),
         candidates(settings.nccl.env),
         found.driver.loaded,
         sorted(gpu.name for gpu in found.gpus),

@@ -7,15 +7,18 @@ from hashlib import sha256
 from packaging.version import InvalidVersion, Version
 from pyinfra import host
 from pyinfra.api import QuoteString, StringCommand, operation
+from pyinfra.facts.deb import DebPackages
 
 from glmstead import places
 from glmstead.facts.container import ContainerEngine
 from glmstead.facts.files import FileStates
+from glmstead.operations import driver
 from glmstead.operations.managed_files import ManagedFile, write_command
 from glmstead.operations.refusal import refuse
-from glmstead.settings import Settings
+from glmstead.settings import Cluster, Settings
 
 Commands = Generator[StringCommand, None, None]
+TOOLKIT = "nvidia-container-toolkit"
 CONFIG, CDI = "/etc/docker/daemon.json", "/etc/cdi/nvidia.yaml"
 # The daemon says itself what it was started with: at boot too, so that no deploy after a reboot
 # restarts it, and with it the engine.
@@ -53,6 +56,24 @@ def configured(settings: Settings) -> Commands:
     for file in wrong:
         yield write_command(file)
     yield StringCommand("systemctl daemon-reload && systemctl restart docker.service")
+
+
+@operation()
+def toolkit(settings: Settings, cluster: Cluster) -> Commands:
+    """
+    Ensure NVIDIA's container toolkit, from the driver's repository where the host lacks it.
+
+    NVIDIA's repository of the driver has it too, since 1.13 (NVIDIA/nvidia-docker#1731).
+
+    + settings: of this host
+    + cluster: all hosts of the inventory
+    """
+    if TOOLKIT in host.get_fact(DebPackages):
+        host.noop(f"{TOOLKIT} is installed")
+        return
+    yield from driver.repository._inner(settings=settings, cluster=cluster)
+    yield from driver.refreshed(settings)
+    yield driver.apt(settings, "install", "--no-install-recommends", TOOLKIT)
 
 
 @operation()

@@ -31,10 +31,11 @@ def container_unit(
     words = server_words(settings, pattern_for(settings, config))
     docker = settings.container.runtime == "docker"
     run = docker_run if docker else apptainer_run
+    measured = [places.NCCL_ENV] if docker and settings.gpu.count else []
     files = unit_file(
         places.VLLM,
         template="vllm-container",
-        inputs=[places.ENGINE_ENV, places.MODEL_MANIFEST],
+        inputs=[places.ENGINE_ENV, places.MODEL_MANIFEST, *measured],
         nofile=settings.system.nofile,
         docker=docker,
         command=exec_line(run(settings, reference, words)),

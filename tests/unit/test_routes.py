@@ -180,11 +180,13 @@ def test_b12x4_runs_its_container_as_its_source_but_restarts_and_rights(of: Of) 
         "--device=nvidia.com/gpu=all",
         "--entrypoint=env",
         "--env-file=/etc/glmstead/engine.env",
+        "--env-file=/etc/glmstead/nccl.env",  # measured, less what is declared
         "--log-driver=json-file",
         "--name=glmstead-vllm",
         "--pull=never",
         "--rm",
         f"--shm-size={32 * 2**30}",
+        "--ulimit=nofile=1048576",  # a newer containerd leaves 1024
         "--volume=/run/glmstead/glmstead-vllm/chat_template.jinja:"
         "/run/glmstead/glmstead-vllm/chat_template.jinja:ro",
         "--volume=/var/cache/glmstead/image/cache/jit:/cache/jit",

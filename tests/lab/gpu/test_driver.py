@@ -4,131 +4,21 @@ Only the packages are stand-ins (stand_ins.sh): small, under the real names, fro
 repository on the host itself. The tests are one story and run in order.
 """
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-
 import pytest
 
-from glmstead import ROOT
+from tests.lab.gpu.driver_host import DriverHost
+from tests.lab.gpu.machines import Machines, address
 
 pytestmark = pytest.mark.lab
 
-HERE = Path(__file__).parent
-ADDRESS = "10.77.47.11"
-PROTECTED = ("nvidia", "libcuda", "libnvidia", "linux-", "cuda-")
-
-
-@dataclass
-class Host:
-    """The host, and how its driver is deployed."""
-
-    folder: Path
-    data: dict[str, object] = field(default_factory=dict)
-
-    def run(self, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
-        lab = {"GLMSTEAD_LAB_NAME": "gpu", "GLMSTEAD_LAB_SUBNET": "10.77.47.0/24"}
-        return subprocess.run(
-            [str(Path(sys.executable).parent / words[0]), *words[1:]],
-            env={**os.environ, **lab, "PYTHONPATH": str(ROOT)},
-            cwd=ROOT,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-
-    def ssh(self, command: str, stdin: str = "") -> str:
-        done = self.run("glmstead", "lab", "ssh", "gpu1", command, stdin=stdin)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout.strip()
-
-    def deploy(self, **changed: object) -> dict[str, str]:
-        """Deploy; ``{operation: changed | same}``, or ``{operation: what it said}`` on refusal."""
-        keys = ("ssh_key", "ssh_known_hosts_file")
-        lab = Path("/var/lib/glmstead-gpu")
-        data = {
-            "cluster_address": ADDRESS,
-            "cluster_interface": "host0",
-            "ssh_hostname": ADDRESS,
-            "ssh_user": "root",
-            **dict(zip(keys, (str(lab / "id_ed25519"), str(lab / "known_hosts")), strict=True)),
-            **self.data,
-            **changed,
-        }
-        inventory = self.folder / "one.py"
-        inventory.write_text(
-            f"head = lab = [('gpu1', {data!r})]\nworker = []\ngateway = ['gpu1']\n"
-        )
-        done = self.run("pyinfra", "-y", "--json", str(inventory), str(HERE / "only_driver.py"))
-        if done.returncode:
-            return {"refused": done.stdout + done.stderr}
-        operations = json.loads(done.stdout)["results"]["operations"]
-        return {
-            one["name"].removeprefix("Driver | "): "changed" if one["success"] else "same"
-            for one in operations
-        }
-
-    def versions(self) -> dict[str, str]:
-        rows = self.ssh("dpkg-query -W -f '${db:Status-Abbrev}|${Package}|${Version}\n'")
-        cells = [row.split("|") for row in rows.splitlines()]
-        return {
-            name: version
-            for state, name, version in cells
-            if state[1] == "i" and name.startswith(PROTECTED)
-        }
-
-    def publish(self, *versions: str) -> None:
-        script = (HERE / "stand_ins.sh").read_text()
-        self.ssh(f"bash -s {' '.join(versions)}", stdin=script)
-
-    def moves(self) -> list[str]:
-        """Protected packages that apt or unattended-upgrades would move, as they say themselves."""
-        said = self.ssh(
-            "apt-get update -qq; apt-get -s dist-upgrade | grep '^Inst\\|^Remv'; "
-            "unattended-upgrade --dry-run -v 2>&1 | grep 'will be upgraded' || true"
-        )
-        return sorted({word for word in said.split() if word.startswith(PROTECTED)})
-
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def host(machines: Machines) -> DriverHost:
     """A bare host with a driver repository, an old kernel and NVIDIA among the allowed origins."""
-    one = Host(tmp_path_factory.mktemp("driver"))
-    up = one.run("glmstead", "lab", "up", "--hosts", "1", "--fresh", "--no-wheels")
-    assert up.returncode == 0, up.stderr
-    tools = "apt-utils gpg gpg-agent unattended-upgrades"
-    one.ssh(
-        "export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && "
-        f"apt-get install -y -qq --no-install-recommends {tools} >/dev/null 2>&1"
-    )
-    one.publish("570.133.20", "580.159.03", "580.159.04")
-    one.ssh(
-        "cd /srv/repo && dpkg -i linux-image-6.1.0-22-amd64_6.1.99-1_amd64.deb "
-        "linux-image-amd64_6.1.99-1_amd64.deb >/dev/null"
-    )
-    one.ssh(
-        "cat >/etc/apt/apt.conf.d/51site",
-        stdin='Unattended-Upgrade::Origins-Pattern { "origin=NVIDIA"; };\n',
-    )
-    one.data = {
-        "gpu_count": 1,
-        "driver_source": "apt",
-        "driver_version": "580.159.03",
-        "driver_repository": f"http://{ADDRESS}:8099",
-        "driver_key_url": f"http://{ADDRESS}:8099/key.pub",
-        "driver_key_fingerprint": one.ssh("cat /srv/repo/fingerprint"),
-        "driver_allow_reboot": True,
-        "driver_reboot_timeout_s": 90,
-        "driver_lock_wait_s": 3,
-    }
-    yield one
-    one.run("glmstead", "lab", "down")
+    one = DriverHost(machines)
+    old = "linux-image-6.1.0-22-amd64_6.1.99-1_amd64.deb linux-image-amd64_6.1.99-1_amd64.deb"
+    one.prepare(old, "570.133.20", "580.159.03", "580.159.04")
+    return one
 
 
 NOTHING_INSTALLED: dict[str, tuple[dict[str, object], str]] = {
@@ -138,7 +28,10 @@ NOTHING_INSTALLED: dict[str, tuple[dict[str, object], str]] = {
         "way out",
     ),
     "a key that is not there": (
-        {"driver_key_url": f"http://{ADDRESS}:8099/none.pub", "driver_key_fingerprint": "AB" * 20},
+        {
+            "driver_key_url": f"http://{address(1)}:8099/none.pub",
+            "driver_key_fingerprint": "AB" * 20,
+        },
         "none.pub cannot be fetched (HTTP Error 404: File not found): set driver_key_url, or let "
         "the host out",
     ),
@@ -156,17 +49,33 @@ NOTHING_INSTALLED: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.mark.parametrize(("data", "line"), NOTHING_INSTALLED.values(), ids=NOTHING_INSTALLED)
 def test_a_repository_that_will_not_do_is_refused(
-    host: Host, data: dict[str, object], line: str
+    host: DriverHost, data: dict[str, object], line: str
 ) -> None:
-    assert line in host.deploy(**data)["refused"]
+    assert line in host.deploy(**data).said
     assert not [name for name in host.versions() if "nvidia" in name]
 
 
-def test_another_apt_is_waited_for_and_named(host: Host) -> None:
+def test_A13_held_broken_packages_are_named(host: DriverHost) -> None:
+    """A site's own pin wants a library that fits no driver of the declared version."""
+    pin = "Package: libcuda1\nPin: version 570.*\nPin-Priority: 1001\n"
+    host.ssh("cat >/etc/apt/preferences.d/00-a-site", stdin=pin)
+
+    said = host.deploy().said
+    host.ssh("rm /etc/apt/preferences.d/00-a-site")
+
+    assert (
+        "apt-get install: the repository does not offer this version, or its dependencies" in said
+    )
+    assert "apt-mark showhold" in said
+    assert "libcuda1" in said
+    assert "nvidia-driver-cuda" not in host.versions()
+
+
+def test_another_apt_is_waited_for_and_named(host: DriverHost) -> None:
     lock = "import fcntl,time; f=open('/var/lib/dpkg/lock-frontend','w'); fcntl.lockf(f, fcntl.LOCK_EX)"
     host.ssh(f'systemd-run --quiet --unit busy python3 -c "{lock}; time.sleep(600)"')
 
-    said = host.deploy()["refused"]
+    said = host.deploy().said
     host.ssh("systemctl stop busy")
 
     assert "apt-get install: python3 (pid " in said
@@ -175,11 +84,11 @@ def test_another_apt_is_waited_for_and_named(host: Host) -> None:
     )
 
 
-def test_a_kernel_without_a_module_stops_the_deploy_before_a_reboot(host: Host) -> None:
+def test_a_kernel_without_a_module_stops_the_deploy_before_a_reboot(host: DriverHost) -> None:
     host.ssh("touch /etc/dkms-fails-on-6.1.0-22-amd64")
     before = host.ssh("cat /proc/sys/kernel/random/boot_id")
 
-    said = host.deploy()["refused"]
+    said = host.deploy().said
     host.ssh("rm /etc/dkms-fails-on-6.1.0-22-amd64")
 
     assert "implicit declaration of function 'in_irq'" in said
@@ -190,8 +99,8 @@ def test_a_kernel_without_a_module_stops_the_deploy_before_a_reboot(host: Host) 
     assert host.ssh("cat /proc/sys/kernel/random/boot_id") == before
 
 
-def test_a_reboot_is_asked_for_where_it_is_not_allowed(host: Host) -> None:
-    said = host.deploy(driver_allow_reboot=False)["refused"]
+def test_a_reboot_is_asked_for_where_it_is_not_allowed(host: DriverHost) -> None:
+    said = host.deploy(driver_allow_reboot=False).said
 
     assert (
         "the NVIDIA module is not loaded: reboot this host and deploy again, or set "
@@ -199,12 +108,14 @@ def test_a_reboot_is_asked_for_where_it_is_not_allowed(host: Host) -> None:
     ) in said
 
 
-def test_the_driver_is_built_for_every_kernel_held_and_runs_after_the_reboot(host: Host) -> None:
+def test_the_driver_is_built_for_every_kernel_held_and_runs_after_the_reboot(
+    host: DriverHost,
+) -> None:
     before = host.ssh("cat /proc/sys/kernel/random/boot_id")
 
-    changed = host.deploy()
+    changed = host.deploy().changed
 
-    assert changed["The kernel runs the driver"] == "changed"
+    assert "The kernel runs the driver" in changed
     assert host.ssh("cat /proc/sys/kernel/random/boot_id") != before
     assert host.ssh("cat /lib/modules/*/updates/dkms/nvidia.ko") == "580.159.03\n580.159.03"
     assert host.versions()["nvidia-kernel-open-dkms"] == "580.159.03-1"
@@ -213,16 +124,30 @@ def test_the_driver_is_built_for_every_kernel_held_and_runs_after_the_reboot(hos
     assert "blacklist nouveau" in host.ssh("cat /etc/modprobe.d/glmstead-nouveau.conf")
 
 
-def test_a_second_deploy_changes_nothing(host: Host) -> None:
-    assert set(host.deploy().values()) == {"same"}
+def test_a_second_deploy_changes_nothing(host: DriverHost) -> None:
+    assert host.deploy().changed == []
 
 
-def test_newer_drivers_and_kernels_move_nothing(host: Host) -> None:
+def test_the_power_limit_is_set_once_and_again_after_a_reboot(host: DriverHost) -> None:
+    assert host.deploy(gpu_power_limit_w=450).changed == ["Power limit 450 W"]
+    assert host.deploy(gpu_power_limit_w=450).changed == []
+    assert host.ssh("cat /var/log/nvidia-smi") == "--power-limit=450"
+
+    host.machines.run("glmstead", "lab", "reboot", "gpu1")
+    host.ssh("systemctl is-system-running --wait || true")
+
+    assert host.ssh("cat /var/log/nvidia-smi").splitlines() == ["--power-limit=450"] * 2
+    assert host.deploy(gpu_power_limit_w=450).changed == []
+    host.ssh("echo 600.00 >/run/gpu-power")
+    assert host.deploy(gpu_power_limit_w=450).changed == ["Power limit 450 W"]
+
+
+def test_newer_drivers_and_kernels_move_nothing(host: DriverHost) -> None:
     before = host.versions()
     host.publish("580.170.01", "590.48.01", "615.71.09")
 
     assert host.moves() == []
-    assert set(host.deploy().values()) == {"same"}
+    assert host.deploy().changed == []
     host.ssh("DEBIAN_FRONTEND=noninteractive apt-get -y -qq dist-upgrade >/dev/null 2>&1")
     assert host.versions() == before
 
@@ -236,15 +161,17 @@ def test_newer_drivers_and_kernels_move_nothing(host: Host) -> None:
     ],
     ids=["without holds", "without pins", "without the blacklist"],
 )
-def test_two_of_three_protections_are_enough_and_the_third_comes_back(host: Host, off: str) -> None:
+def test_two_of_three_protections_are_enough_and_the_third_comes_back(
+    host: DriverHost, off: str
+) -> None:
     host.ssh(f"{off} >/dev/null")
 
     assert host.moves() == []
-    assert host.deploy()["Driver and kernel are held"] == "changed"
-    assert set(host.deploy().values()) == {"same"}
+    assert "Driver and kernel are held" in host.deploy().changed
+    assert host.deploy().changed == []
 
 
-def test_without_protection_everything_moves(host: Host) -> None:
+def test_without_protection_everything_moves(host: DriverHost) -> None:
     """The control of the tests above: the newer repository is a real temptation."""
     host.ssh(
         "apt-mark unhold '*' >/dev/null; mv /etc/apt/preferences.d/00-glmstead-* "
@@ -255,57 +182,57 @@ def test_without_protection_everything_moves(host: Host) -> None:
 
     for name in ("nvidia-kernel-open-dkms", "libcuda1", "libnvidia-ml1", "linux-image-amd64"):
         assert name in moved
-    assert host.deploy()["Driver and kernel are held"] == "changed"
+    assert "Driver and kernel are held" in host.deploy().changed
     assert host.moves() == []
 
 
-def test_a_protection_that_does_not_hold_fails_the_deploy(host: Host) -> None:
+def test_a_protection_that_does_not_hold_fails_the_deploy(host: DriverHost) -> None:
     pin = "Package: libcuda1 libnvidia-ml1\nPin: version 590.*\nPin-Priority: 1001\n"
     host.ssh("cat >/etc/apt/preferences.d/00-a-site", stdin=pin)
     host.ssh("echo 'APT::Ignore-Hold \"true\";' >/etc/apt/apt.conf.d/99site")
 
-    said = host.deploy()["refused"]
+    said = host.deploy().said
     host.ssh("rm /etc/apt/preferences.d/00-a-site /etc/apt/apt.conf.d/99site")
 
     assert "apt-get dist-upgrade would move" in said
     assert "libcuda1" in said
 
 
-def test_another_version_replaces_it_in_one_transaction(host: Host) -> None:
-    assert host.deploy(driver_version="580.159.04")["Driver 580.159.04"] == "changed"
+def test_another_version_replaces_it_in_one_transaction(host: DriverHost) -> None:
+    assert "Driver 580.159.04" in host.deploy(driver_version="580.159.04").changed
     assert {v for n, v in host.versions().items() if "nvidia" in n} == {"580.159.04-1"}
 
-    assert host.deploy()["Driver 580.159.03"] == "changed"  # and back: a downgrade
+    assert "Driver 580.159.03" in host.deploy().changed  # and back: a downgrade
     assert {v for n, v in host.versions().items() if "nvidia" in n} == {"580.159.03-1"}
 
 
-def test_A13_an_old_branch_is_purged(host: Host) -> None:
+def test_A13_an_old_branch_is_purged(host: DriverHost) -> None:
     host.ssh(
         "cd /srv/repo && dpkg -i libnvidia-compute-570_570.133.20-1_amd64.deb "
         "nvidia-driver-570_570.133.20-1_amd64.deb >/dev/null && apt-mark hold nvidia-driver-570"
     )
 
-    assert host.deploy()["Driver 580.159.03"] == "changed"
+    assert "Driver 580.159.03" in host.deploy().changed
     assert not [name for name in host.versions() if "570" in name]
     assert host.ssh("dpkg -l | grep -c 570 || true") == "0"
 
 
-def test_gpus_that_do_not_come_back_fail_the_deploy(host: Host) -> None:
+def test_gpus_that_do_not_come_back_fail_the_deploy(host: DriverHost) -> None:
     host.ssh("touch /etc/no-gpu")
 
-    said = host.deploy()["refused"]
+    said = host.deploy().said
 
     assert "0 GPUs, 1 needed: reboot, or set gpu_count" in said
     host.ssh("rm /etc/no-gpu")
 
 
-def test_a_driver_of_the_image_is_left_alone_and_protected(host: Host) -> None:
+def test_a_driver_of_the_image_is_left_alone_and_protected(host: DriverHost) -> None:
     host.ssh("apt-mark unhold libcuda1")
     before = host.versions()
 
-    changed = host.deploy(driver_source="image", driver_version=None, driver_allow_reboot=False)
+    data = {"driver_source": "image", "driver_version": None, "driver_allow_reboot": False}
 
-    assert changed == {
+    assert host.deploy(**data).operations == {
         "Driver and kernel are held": "changed",
         "No upgrade moves them": "same",
         "Persistence daemon": "same",
@@ -314,7 +241,7 @@ def test_a_driver_of_the_image_is_left_alone_and_protected(host: Host) -> None:
     assert host.versions() == before
 
 
-def test_an_expired_key_is_named(host: Host) -> None:
+def test_an_expired_key_is_named(host: DriverHost) -> None:
     host.ssh(
         "cd /srv/repo && export GNUPGHOME=/srv/old && mkdir -m 700 -p $GNUPGHOME && "
         "gpg --batch --quiet --faked-system-time 20200101T000000! --passphrase '' "
@@ -324,12 +251,12 @@ def test_an_expired_key_is_named(host: Host) -> None:
         "2>/dev/null | sed -n 's/^fpr:*\\([0-9A-F]*\\):/\\1/p' | head -n 1 >old"
     )
     old = {
-        "driver_key_url": f"http://{ADDRESS}:8099/old.pub",
+        "driver_key_url": f"http://{address(1)}:8099/old.pub",
         "driver_key_fingerprint": host.ssh("cat /srv/repo/old"),
         "driver_version": "580.159.04",
     }
 
-    said = host.deploy(**old)["refused"]
+    said = host.deploy(**old).said
 
     assert (
         "apt-get update: the repository's key has expired: set driver_key_url to a new one" in said

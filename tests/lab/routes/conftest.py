@@ -35,7 +35,7 @@ ON_CPU: dict[str, Any] = {
     "system_disk_free_gb": 4.0,
     "image_shm_gb": 0.1,
     "engine_python": "3.11",
-    "image_ulimits": {"stack": 8388608},  # a lab's host cannot raise limits
+    "image_ulimits": {"stack": 8388608, "nofile": 4096},  # a lab's host cannot raise limits
     "vllm_load_timeout_s": 60,
     "vllm_max_model_len": 8192,
     "vllm_tensor_parallel_size": 4,
