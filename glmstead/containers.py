@@ -23,9 +23,15 @@ def container_environment(settings: Settings) -> dict[str, str]:
 
 def container_env_file(settings: Settings) -> str:
     """Text of ``--env-file``: Docker takes a line as it is, Apptainer evaluates it as a shell."""
-    quoted = str if settings.container.runtime == "docker" else shlex.quote
-    values = sorted(container_environment(settings).items())
-    return "".join(f"{name}={quoted(value)}\n" for name, value in values)
+    values = container_environment(settings)
+    if settings.container.runtime == "docker":
+        return plain_env_file(values)
+    return plain_env_file({name: shlex.quote(value) for name, value in values.items()})
+
+
+def plain_env_file(values: dict[str, str]) -> str:
+    """A line a variable, each taken as it is."""
+    return "".join(f"{name}={value}\n" for name, value in sorted(values.items()))
 
 
 def image_reference(settings: Settings) -> str:

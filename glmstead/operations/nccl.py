@@ -8,7 +8,7 @@ from pyinfra import host
 from pyinfra.api import Host, QuoteString, StringCommand, operation
 
 from glmstead import places
-from glmstead.containers import docker_env_file
+from glmstead.containers import plain_env_file
 from glmstead.facts.documents import JsonDocument
 from glmstead.gpu.fitness import holders_of
 from glmstead.nccl import stages
@@ -112,7 +112,7 @@ def decided(settings: Settings, cluster: Cluster, image: str | None) -> Commands
     key = stages.key(gpu_host_of(host, settings, cluster), settings, cluster, image)
     # What is declared wins; in an image's environment nothing may stand twice.
     env = {name: value for name, value in found.env.items() if name not in settings.nccl.env}
-    text = docker_env_file(env) if image else env_file(env)
+    text = plain_env_file(env) if image else env_file(env)
     receipt = json.dumps({"key": key, **found.document})
     yield from managed_files._inner(
         files=[
