@@ -19,11 +19,10 @@ ONLY: dict[str, tuple[str, ...]] = {
     "paths of bare": (
         places.PATCHES,
         places.VLLM_CONFIG,
-        places.NCCL_ENV,
-        places.NCCL_VERDICT,
         places.TOOLCHAIN,
         places.CUDA_HOME,
     ),
+    "paths of measured": (places.NCCL_ENV, places.NCCL_VERDICT),  # under Docker too
     "paths of container": (f"{places.CACHE}/image",),
 }
 
@@ -63,6 +62,8 @@ def foreign_paths(settings: Settings) -> list[str]:
     paths = [] if kind == "ray" else list(ONLY["paths of ray"])
     if kind == "container":
         paths += [*ONLY["paths of bare"], settings.engine.root]
+        if settings.container.runtime == "apptainer" or not settings.gpu.count:
+            paths += ONLY["paths of measured"]
     else:
         paths += ONLY["paths of container"]
     if settings.overlay.name is None:

@@ -84,6 +84,15 @@ def test_what_each_kind_of_engine_asks_for(of: Of) -> None:
     ]
 
 
+def test_what_nccl_measured_stays_where_it_is_measured(of: Of) -> None:
+    """Else every deploy of a container on GPUs would measure again, and restart the engine."""
+    verdict = "/etc/glmstead/nccl.env"
+
+    assert verdict not in question(of("b12x4"))["paths"]
+    assert verdict not in question(of("g4"))["paths"]
+    assert verdict in question(of("b12x4", gpu_count=0, ray_gpus_per_host=4))["paths"]
+
+
 def test_models_stay_unless_they_are_named(of: Of) -> None:
     kept = question(of("b12x4"))["paths"]
     told = question(of("b12x4", model_absent=["GLM-5.2-FP8"]))["paths"]
