@@ -6,6 +6,7 @@ from glmstead import places
 from glmstead.operations import container
 from glmstead.operations.debian import installed
 from glmstead.settings import Cluster, Settings
+from tasks.image import reference_of
 
 
 @deploy("Container engine")
@@ -19,6 +20,13 @@ def install_engine(settings: Settings, cluster: Cluster) -> None:
     container.configured(name="Docker's configuration", settings=settings)
     if gpus:
         container.devices(name="GPU devices for containers", settings=settings)
+
+
+@deploy("Container image")
+def check_image(settings: Settings) -> None:
+    docker = settings.engine.kind == "container" and settings.container.runtime == "docker"
+    if docker and settings.gpu.count:
+        container.suits_driver(name="The driver is new enough", image=reference_of(settings))
 
 
 @deploy("Container")

@@ -7,7 +7,7 @@ from glmstead.probes import probe_command
 
 
 class ContainerEngine(JsonProbe):
-    """``{"version", "configured", "devices", "driver", "inside"}``, see ``probes.container``."""
+    """``{"version", "configured", "devices", "driver", ...}``, see ``probes.container``."""
 
-    def command(self, container: str) -> StringCommand:
-        return probe_command("container", {"container": container})
+    def command(self, container: str, image: str = "") -> StringCommand:
+        return probe_command("container", {"container": container, "image": image})

@@ -27,10 +27,10 @@ def state_of(answer: dict[str, Any]) -> tuple[SmiState, str]:
 
 
 def gpus(text: str) -> Iterator[Gpu]:
-    """One GPU a line; a lost GPU's fields are words such as ``[GPU is lost]``."""
+    """One GPU a line; a lost one, whose fields are words such as ``[GPU is lost]``, is none."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) != 14:
+        if len(cells) != 14 or _number(cells[4]) is None:
             continue
         yield Gpu(
             index=int(cells[0]),

@@ -12,6 +12,8 @@ from pyinfra.facts.deb import DebPackages
 from glmstead import places
 from glmstead.facts.container import ContainerEngine
 from glmstead.facts.files import FileStates
+from glmstead.gpu import tables
+from glmstead.gpu.image_needs import is_met
 from glmstead.operations import driver
 from glmstead.operations.managed_files import ManagedFile, write_command
 from glmstead.operations.refusal import refuse
@@ -101,6 +103,24 @@ def has_cdi(version: str) -> bool:
         return Version(version.split("+")[0]) >= FIRST_WITH_CDI
     except InvalidVersion:
         return False
+
+
+@operation()
+def suits_driver(image: str) -> Commands:
+    """
+    Refuse an image that wants a newer driver, before a container of it dies at its first kernel.
+
+    + image: reference of an image that is on the host
+    """
+    found = host.get_fact(ContainerEngine, container=places.VLLM, image=image)
+    cuda = tables.CUDA_OF.get(tables.branch(found["driver"]))
+    if is_met(found["needs"], cuda, found["driver"]):
+        host.noop(f"driver {found['driver']} will do")
+    else:  # NVIDIA/nvidia-container-toolkit#152
+        yield refuse(
+            f"the image needs {found['needs'].split()[0]}, the driver is {found['driver']} "
+            f"(CUDA {cuda}): set driver_source = 'apt' and a newer driver_version, or another image"
+        )
 
 
 @operation()

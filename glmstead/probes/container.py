@@ -1,8 +1,9 @@
 """Says how the container engine is set up for GPUs; standard library only.
 
-Argument: {"container": name}. Answers {"version", "configured", "devices", "driver", "inside"}:
+Argument: {"container": name, "image": reference or ""}. Answers {"version", "configured",
+"devices", "driver", "inside", "needs"}:
 Docker's version, the sha256 of daemon.json that the running daemon was started with, the driver of
-the CDI specification, the driver of the host, and whether the running container still has its
+the CDI specification, the driver of the host, what the image needs of it, and whether the running container still has its
 GPUs (true, false; null: it does not run). A systemctl daemon-reload can take them away from
 containers whose devices systemd does not know (NVIDIA/nvidia-container-toolkit#48).
 """
@@ -41,6 +42,13 @@ def inside(name: str) -> "bool | None":
     return bool(said("docker", "exec", name, "nvidia-smi", "--list-gpus"))
 
 
+def needs(image: str) -> str:
+    """The image's own NVIDIA_REQUIRE_CUDA; empty where it has none, or is not here."""
+    variables = said("docker", "image", "inspect", "--format", "{{json .Config.Env}}", image)
+    values = dict(one.split("=", 1) for one in json.loads(variables or "[]") or [])
+    return str(values.get("NVIDIA_REQUIRE_CUDA", ""))
+
+
 request = json.loads(sys.argv[1])
 print(
     json.dumps(
@@ -52,6 +60,7 @@ print(
                 r"Module(?: for \S+)?\s+(\d{3}\.[\d.]+)", "/proc/driver/nvidia/version"
             ),
             "inside": inside(request["container"]),
+            "needs": needs(request["image"]) if request["image"] else "",
         }
     )
 )

@@ -77,8 +77,16 @@ def unit_limits() -> "dict[str, str]":
     for unit in request["units"]:
         pid = str(asked("systemctl", "show", "-P", "MainPID", unit + ".service")["text"]).strip()
         if pid not in ("", "0"):
-            found[unit] = text(f"proc/{pid}/limits")
+            found[unit] = text(f"proc/{in_container(unit, pid)}/limits")
     return found
+
+
+def in_container(unit: str, pid: str) -> str:
+    """The engine's process where a unit's own is Docker's client, whose limits say nothing."""
+    if text(f"proc/{pid}/comm").strip() != "docker":
+        return pid
+    state = asked("docker", "inspect", "--format", "{{.State.Pid}}", unit)
+    return str(state["text"]).strip() or pid
 
 
 def size(path: str, field: str) -> int:

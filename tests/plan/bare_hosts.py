@@ -114,7 +114,14 @@ def _no_compiler(request: dict[str, Any], state: dict[str, Any]) -> dict[str, An
 
 
 def _docker(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
-    absent = {"version": "", "configured": "", "devices": "", "driver": "", "inside": None}
+    absent = {
+        "version": "",
+        "configured": "",
+        "devices": "",
+        "driver": "",
+        "inside": None,
+        "needs": "",
+    }
     return {**absent, **state.get("docker", {})}
 
 

@@ -274,6 +274,50 @@ FIELD: dict[str, tuple[Raw, list[str]]] = {
             "fs.nr_open, then systemctl restart glmstead-vllm"
         ],
     ),
+    "a service that may lock no memory": (
+        {
+            "limits": {
+                "glmstead-ray-worker": "Limit                     Soft Limit           Hard Limit  "
+                "         Units     \nMax stack size            8388608              unlimited   "
+                "         bytes     \nMax locked memory         8388608              8388608     "
+                "         bytes     \nMax open files            1048576              1048576     "
+                "         files     \n"
+            }
+        },
+        [
+            "glmstead-ray-worker runs with 8388608 locked memory, unlimited declared: let its "
+            "systemd or Docker raise limits (CAP_SYS_RESOURCE), then systemctl restart "
+            "glmstead-ray-worker",
+            "glmstead-ray-worker runs with 8388608 stack size, 67108864 declared: let its systemd "
+            "or Docker raise limits (CAP_SYS_RESOURCE), then systemctl restart glmstead-ray-worker",
+        ],
+    ),
+    "a service with all it declares": (
+        {
+            "limits": {
+                "glmstead-vllm": "Limit                     Soft Limit           Hard Limit        "
+                "   Units     \nMax stack size            67108864             67108864          "
+                "   bytes     \nMax locked memory         unlimited            unlimited         "
+                "   bytes     \nMax open files            1048576              1048576           "
+                "   files     \n"
+            }
+        },
+        [],
+    ),
+    "a lost GPU in nvidia-smi's list": (
+        {
+            "smi": {
+                **raw_host()["smi"],
+                "gpus": ok(
+                    smi_csv(("NVIDIA RTX PRO 6000", "12.0", 97887), 7, "580.159.03")
+                    + "7, [GPU is lost], 00000000:17:00.0, [GPU is lost], [GPU is lost], "
+                    "[GPU is lost], [GPU is lost], [GPU is lost], [GPU is lost], [GPU is lost], "
+                    "[GPU is lost], [GPU is lost], [GPU is lost], [GPU is lost]\n"
+                ),
+            }
+        },
+        ["7 GPUs (without driver: 0000:17:00.0), 8 needed: reboot, or set gpu_count"],
+    ),
     "/dev/shm and the clock": (
         {"shm": 64 * 2**20, "clock": ok("no\n")},
         [
@@ -317,6 +361,10 @@ UNINSTALLABLE: dict[str, tuple[Raw, list[str]]] = {
     "no GPU": (
         {"pci": {**raw_host()["pci"], "gpus": {}}},
         ["0 NVIDIA GPUs on PCI, 8 needed: attach them, or set gpu_count"],
+    ),
+    "fewer GPUs than declared": (
+        {"pci": {**raw_host()["pci"], "gpus": raw_host(count=6)["pci"]["gpus"]}},
+        ["6 NVIDIA GPUs on PCI, 8 needed: attach them, or set gpu_count"],
     ),
     "Secure Boot": (
         {"secure_boot": ok("SecureBoot enabled\n")},

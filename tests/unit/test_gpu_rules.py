@@ -1,7 +1,10 @@
 """Rules about GPUs, driver and compiler that need no host, in their exact words."""
 
+from pathlib import Path
+
 import pytest
 
+from glmstead.settings.rules import gpu
 from tests.unit.conftest import Data, Refusals
 
 RULES: dict[str, tuple[Data, list[str]]] = {
@@ -83,6 +86,27 @@ def test_a_rule_of_gpus_is_kept(refusals: Refusals, data: Data, lines: list[str]
     assert refusals(route="g4", hosts=2, data=data) == [
         f"@fake/{host}: {line}" for host in ("h1", "h2") for line in lines
     ]
+
+
+def test_B8_flashinfers_parts_are_of_one_release(
+    refusals: Refusals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = (
+        "flashinfer-python==0.6.16.post3",
+        "flashinfer-cubin==0.6.16",
+        "flashinfer-jit-cache==",
+    )
+    lines = [*parts[:2], parts[2] + "0.6.16.post3+cu130"]
+    lock = tmp_path / "g4.txt"
+    lock.write_text("".join(f"{line} \\\n    --hash=sha256:00\n" for line in lines))
+    monkeypatch.setattr(gpu, "lock_path", lambda name: lock)
+
+    assert (
+        '@fake/h1: engine_lock: "g4": the lock has flashinfer-cubin 0.6.16 beside '
+        "flashinfer-python 0.6.16.post3; fix: pin flashinfer-cubin==0.6.16.post3 and run "
+        "scripts/lock"
+    ) in refusals(route="g4")
+    assert not [line for line in refusals(route="g4") if "flashinfer-jit-cache" in line]
 
 
 def test_B1_a_cuda_home_of_ones_own_is_refused(refusals: Refusals) -> None:

@@ -5,16 +5,33 @@ from collections.abc import Iterator
 from glmstead.gpu.values import GpuHost
 from glmstead.settings import Settings
 
+STACK = 64 * 2**20  # as templates/systemd/_engine.j2 declares
+_RIGHTS = "let its systemd or Docker raise limits (CAP_SYS_RESOURCE)"
+_LIMITS = {
+    "nofile": ("Max open files", "raise the host's fs.nr_open"),
+    "memlock": ("Max locked memory", _RIGHTS),
+    "stack": ("Max stack size", _RIGHTS),
+}
+
 
 def limits(found: GpuHost, settings: Settings) -> Iterator[str]:
     """What running services really have, whatever their units declare."""
-    for unit, limits in found.limits.items():
-        files = limits.get("Max open files", "unlimited")
-        if files.isdigit() and int(files) < settings.system.nofile:
-            yield (
-                f"{unit} runs with {files} open files, {settings.system.nofile} declared: "
-                f"raise the host's fs.nr_open, then systemctl restart {unit}"
-            )
+    for unit, has in found.limits.items():
+        for name, (words, fix) in _LIMITS.items():
+            wanted, value = _wanted(settings).get(name, 0), has.get(words, "unlimited")
+            if value != "unlimited" and (wanted == -1 or int(value) < wanted):
+                needed = "unlimited" if wanted == -1 else wanted
+                yield (
+                    f"{unit} runs with {value} {words.removeprefix('Max ')}, {needed} declared: "
+                    f"{fix}, then systemctl restart {unit}"
+                )
+
+
+def _wanted(settings: Settings) -> dict[str, int]:
+    """Limits by name, -1 for none; a container's are those it is started with."""
+    container = settings.engine.kind == "container"
+    own = settings.image.ulimits if container else {"memlock": -1, "stack": STACK}
+    return {"nofile": settings.system.nofile, **own}
 
 
 def surroundings(found: GpuHost, settings: Settings) -> Iterator[str]:

@@ -14,7 +14,13 @@ from glmstead.settings.rules.engine import (
     thinking,
 )
 from glmstead.settings.rules.environment import locked_versions, malicious_gateway, sources
-from glmstead.settings.rules.gpu import boards, driver_version, locked_toolkit, toolkit
+from glmstead.settings.rules.gpu import (
+    boards,
+    driver_version,
+    locked_kernels,
+    locked_toolkit,
+    toolkit,
+)
 from glmstead.settings.rules.network import (
     allowed_networks,
     distinct_ports,
@@ -62,6 +68,7 @@ RULES: tuple[Rule, ...] = (
     boards,
     driver_version,
     toolkit,
+    locked_kernels,
     locked_toolkit,
 )
 

@@ -67,6 +67,21 @@ def toolkit(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
         yield Problem("engine_env.CUDA_HOME", value, "cuda_source is set too", fix)
 
 
+def locked_kernels(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """FlashInfer's compiled parts are of its own release (NVIDIA-NeMo/Gym#1405)."""
+    if settings.engine.lock is None or not lock_path(settings.engine.lock).is_file():
+        return
+    text = lock_path(settings.engine.lock).read_text(encoding="utf-8")
+    locked = pins(text, settings.engine.python)
+    own = locked.get("flashinfer-python")
+    for package in ("flashinfer-cubin", "flashinfer-jit-cache"):
+        version = locked.get(package)
+        if own and version and Version(version).public != Version(own).public:
+            wrong = f"the lock has {package} {version} beside flashinfer-python {own}"
+            fix = f"pin {package}=={own} and run scripts/lock"
+            yield Problem("engine_lock", settings.engine.lock, wrong, fix)
+
+
 def locked_toolkit(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """From wheels, every part of the compiler is of the declared release, as torch's runtime is."""
     if settings.cuda.source != "wheel" or settings.engine.lock is None:
