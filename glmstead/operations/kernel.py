@@ -4,6 +4,7 @@ from collections.abc import Generator
 
 from pyinfra import host
 from pyinfra.api import QuoteString, StringCommand, operation
+from pyinfra.facts.server import Sysctl
 
 from glmstead.facts.files import FileStates
 from glmstead.operations.managed_files import ManagedFile, write_command
@@ -20,10 +21,12 @@ def parameters(values: dict[str, int]) -> Generator[StringCommand, None, None]:
     """
     text = "".join(f"{name} = {value}\n" for name, value in sorted(values.items()))
     file = ManagedFile(_DROP_IN, text or "# none\n")
-    if host.get_fact(FileStates, paths=[_DROP_IN])[_DROP_IN] == file.state:
+    live = host.get_fact(Sysctl, keys=sorted(values)) if values else {}
+    wrong = [name for name, value in sorted(values.items()) if live.get(name) != value]
+    on_disk = host.get_fact(FileStates, paths=[_DROP_IN])[_DROP_IN] == file.state
+    if on_disk and not wrong:
         host.noop("as declared")
-        return
-    for name, value in sorted(values.items()):
-        # Applied before it is written: a run killed in between applies again.
-        yield StringCommand("sysctl --quiet -w", QuoteString(f"{name}={value}"))
-    yield write_command(file)
+    for name in wrong:
+        yield StringCommand("sysctl --quiet -w", QuoteString(f"{name}={values[name]}"))
+    if not on_disk:
+        yield write_command(file)
