@@ -5,8 +5,9 @@ from typing import Any
 
 from packaging.version import Version
 
-from glmstead.checkpoint.edits import corrections
+from glmstead.checkpoint.edits import CONFIG, QUANT, corrections
 
+MODELOPT = "modelopt"
 ARCHITECTURE = "GlmMoeDsaForCausalLM"
 _SERVED_FROM = "0.20"  # the first vLLM whose layer map of this architecture is known here
 # Without these vLLM stops while loading, at e_score_correction_bias.
@@ -21,19 +22,21 @@ def problems(
     files: Mapping[str, int],
     quantization: str | None = None,
     kv_scales: bool = False,
+    quant: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return why a checkpoint would not load, or would be served wrongly, one line each.
 
     ``index`` names the shards that model.safetensors.index.json refers to, ``files`` the sizes of
     what lies in the folder, ``quantization`` the method the route is made for (None: any),
-    ``kv_scales`` whether there are scales of the KV cache among the tensors.
+    ``kv_scales`` whether there are scales of the KV cache among the tensors, ``quant`` is
+    hf_quant_config.json where there is one.
     """
     if not config:
         return ["config.json is missing or no JSON; fix: fetch the checkpoint again"]
     return [
         *_config_problems(config),
-        *_quantization_problems(config, quantization),
-        *_leftovers(config, kv_scales),
+        *_quantization_problems(config, quant or {}, quantization),
+        *_leftovers({CONFIG: config, QUANT: quant or {}}, kv_scales),
         *_file_problems(index, files),
     ]
 
@@ -49,9 +52,15 @@ def release_problems(config: Mapping[str, Any], vllm_version: str) -> list[str]:
     return []
 
 
-def method_of(config: Mapping[str, Any]) -> str:
-    """Return the quantisation method that a config declares, none where there is no such key."""
-    return str((config.get("quantization_config") or {}).get("quant_method", "none"))
+def method_of(config: Mapping[str, Any], quant: Mapping[str, Any]) -> str:
+    """Return the quantisation method that vLLM will take, none where nothing declares one.
+
+    It reads hf_quant_config.json (``quant``) only where config.json has no quantization_config.
+    """
+    declared = config.get("quantization_config")
+    if declared is None and quant.get("quantization"):
+        return MODELOPT
+    return str((declared or {}).get("quant_method", "none"))
 
 
 def _config_problems(config: Mapping[str, Any]) -> Iterator[str]:
@@ -63,17 +72,27 @@ def _config_problems(config: Mapping[str, Any]) -> Iterator[str]:
             yield f'{key} is {config.get(key)}; fix: set "{key}": "{value}" in config.json'
 
 
-def _quantization_problems(config: Mapping[str, Any], wanted: str | None) -> Iterator[str]:
-    found = method_of(config)
+def _quantization_problems(
+    config: Mapping[str, Any], quant: Mapping[str, Any], wanted: str | None
+) -> Iterator[str]:
+    found = method_of(config, quant)
+    own = config.get("quantization_config") or {}
+    beside = (quant.get("quantization") or {}).get("quant_algo")
+    if beside and found != MODELOPT:
+        yield f"{QUANT} declares {beside} beside {found} in {CONFIG}; fix: use another checkpoint"
+    elif beside and str(own.get("quant_algo", beside)).upper() != str(beside).upper():
+        said = f"{QUANT} declares {beside}, {CONFIG} {own['quant_algo']}"
+        yield f"{said}; fix: use another checkpoint"
     if wanted is not None and found != wanted:
         fix = "use the route's checkpoint, or set model_quantization"
         yield f"quantisation is {found}, the route is made for {wanted}; fix: {fix}"
 
 
-def _leftovers(config: Mapping[str, Any], kv_scales: bool) -> Iterator[str]:
-    for key, why in corrections(config, kv_scales).items():
-        fix = "set model_correct_config, or use another checkpoint"
-        yield f"config.json: {key} {why}; fix: {fix}"
+def _leftovers(documents: Mapping[str, Mapping[str, Any]], kv_scales: bool) -> Iterator[str]:
+    for name, dropped in corrections(documents, kv_scales).items():
+        for key, why in dropped.items():
+            fix = "set model_correct_config, or use another checkpoint"
+            yield f"{name}: {key} {why}; fix: {fix}"
 
 
 def _file_problems(index: list[str], files: Mapping[str, int]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from glmstead import places
-from glmstead.checkpoint.edits import corrections
+from glmstead.checkpoint.edits import CONFIG, QUANT, corrections
 from glmstead.checkpoint.listing import Listing
 from glmstead.settings import Cluster, Settings
 from glmstead.settings.sections.serving import MODEL_FILES, ModelSettings
@@ -37,8 +37,9 @@ def whats_wrong(state: dict[str, Any], model: ModelSettings, origin: str) -> lis
     lines += [f"{name} is not of it" for name in state["strays"]]
     if not lines and not state["copied"]:
         lines = [f"{places.MODEL_MANIFEST} is not of it"]
-    if model.correct_config and corrections(state["config"], state["kv_scales"]):
-        lines.append("config.json is to be corrected")
+    documents = {CONFIG: state["config"], QUANT: state["quant"]}
+    if model.correct_config and corrections(documents, state["kv_scales"]):
+        lines.append("its config is to be corrected")
     return lines
 
 

@@ -2,7 +2,7 @@
 
 ``place`` reads a request from standard input and does it; ``share`` lends files to peers; ``verify
 FOLDER [--deep]`` exits 0 when all is as the manifest says, and 1 with a line a finding; ``restore
-FOLDER`` puts back config.json as it was delivered.
+FOLDER`` puts back the configs as they were delivered.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    done = restore(Folder(arguments.folder))
-    print("config.json is as it was delivered" if done else "nothing was corrected")
+    names = restore(Folder(arguments.folder))
+    print(f"as delivered: {', '.join(names)}" if names else "nothing was corrected")
     return 0
 
 

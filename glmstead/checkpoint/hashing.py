@@ -8,13 +8,15 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from glmstead.checkpoint.listing import Folder, read_json, write_json
 
 Digests = dict[str, str]
+Found = tuple[Digests, list[int]]
+"""Digests, and size, mtime and inode of the file that has them."""
 _BLOCK = 1 << 20
 _SMALL = 16 << 20  # git's blob id is asked of small files only
 
@@ -58,10 +60,11 @@ class DigestCache:
         stat = stat_of(self._folder.root / name)
         return known["digests"] if known and known["stat"] == stat else None
 
-    def put(self, name: str, digests: Digests, stat: list[int]) -> None:
-        """Remember, on disk at once: a killed run loses the file in hand, no other."""
+    def put(self, found: Mapping[str, Found]) -> None:
+        """Remember, on disk at once: a killed run loses the files in hand, no other."""
         with self._lock:
-            self._known[name] = {"stat": stat, "digests": digests}
+            for name, (digests, stat) in found.items():
+                self._known[name] = {"stat": stat, "digests": digests}
             write_json(self._folder.verified, self._known, sync=False)
 
     def drop(self, name: str) -> None:
@@ -78,7 +81,7 @@ class DigestCache:
             before = stat_of(path)
             digests = digests_of(path, count)
             if before is not None and stat_of(path) == before:
-                self.put(name, digests, before)
+                self.put({name: (digests, before)})
 
         unknown = [name for name in names if self.get(name) is None]
         with ThreadPoolExecutor(max_workers=min(32, os.cpu_count() or 1)) as pool:

@@ -40,8 +40,7 @@ def main(words: list[str]) -> int:
 
 
 def _tree(request: dict[str, Any]) -> dict[str, Entry]:
-    from huggingface_hub import HfApi
-    from huggingface_hub.hf_api import RepoFile
+    from huggingface_hub.hf_api import HfApi, RepoFile
 
     api = HfApi(endpoint=request["endpoint"], token=_token(request))
     tree = api.list_repo_tree(request["repo"], recursive=True, revision=request["revision"])

@@ -8,6 +8,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class Hub:
     token_file: str
     xet: bool
     workers: int
-    stall_s: int
+    stall_s: float
 
     @property
     def origin(self) -> str:
@@ -54,8 +55,8 @@ class Hub:
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
             "HF_HUB_DISABLE_TELEMETRY": "1",
             "HF_HUB_DISABLE_XET": "0" if xet else "1",
-            "HF_HUB_DOWNLOAD_TIMEOUT": str(self.stall_s),
-            "HF_HUB_ETAG_TIMEOUT": str(self.stall_s),
+            "HF_HUB_DOWNLOAD_TIMEOUT": str(ceil(self.stall_s)),
+            "HF_HUB_ETAG_TIMEOUT": str(ceil(self.stall_s)),
             "HF_HUB_VERBOSITY": "error",
         }
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING_FACE_"))}

@@ -58,7 +58,7 @@ class HubSource:
         patience = self._hub.stall_s * (1 + self._restarts)
         if self._client.alive() and now - self._moved < patience:
             return ""
-        why = f"no bytes for {patience} s" if self._client.alive() else "its client died"
+        why = f"no bytes for {patience:g} s" if self._client.alive() else "its client died"
         self._restart(why)
         return why
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -20,8 +19,8 @@ class Range:
     offset: int
     size: int
 
-    def copy_to(self, part: Path, count: Callable[[int], None]) -> None:
-        """Append what ``part`` lacks; ``count`` hears of every block."""
+    def copy_to(self, part: Path) -> None:
+        """Append what ``part`` lacks."""
         with self.path.open("rb") as source, part.open("ab") as target:
             have = target.tell()
             if have > self.size:
@@ -34,7 +33,6 @@ class Range:
                     raise OSError(f"{self.path}: shorter than it was")
                 target.write(block)
                 have += len(block)
-                count(len(block))
 
 
 def ranges(source: Path) -> dict[str, Range]:

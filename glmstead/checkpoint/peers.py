@@ -6,7 +6,6 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ class Peers:
                 return found
         return None
 
-    def copy(self, address: str, entry: Entry, part: Path, count: Callable[[int], None]) -> None:
+    def copy(self, address: str, entry: Entry, part: Path) -> None:
         """Append what ``part`` lacks of a file; raises OSError when the peer fails or stalls."""
         host, _, port = address.rpartition(":")
         connection = http.client.HTTPConnection(host, int(port), timeout=self._stall_s)
@@ -76,7 +75,6 @@ class Peers:
                 block = memoryview(bytearray(_BLOCK))
                 while read := answer.readinto(block):
                     target.write(block[:read])
-                    count(read)
                 if target.tell() < entry.size:
                     raise OSError(f"{address} ended too early")
         except http.client.HTTPException as error:

@@ -6,17 +6,13 @@ part is resumed, and one run at a time holds the folder's lock.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from glmstead.checkpoint.edits import correct
+from glmstead.checkpoint.edits import CONFIG, QUANT, correct
 from glmstead.checkpoint.hashing import DigestCache
 from glmstead.checkpoint.hub_process import Hub
 from glmstead.checkpoint.hub_source import HubSource
@@ -28,6 +24,7 @@ from glmstead.checkpoint.listing import (
     write_json,
 )
 from glmstead.checkpoint.local import ranges
+from glmstead.checkpoint.lock import locked
 from glmstead.checkpoint.peers import Peers
 from glmstead.checkpoint.progress import amount
 from glmstead.checkpoint.sources import Sources, written
@@ -36,13 +33,11 @@ from glmstead.checkpoint.transfer import Transfer
 from glmstead.checkpoint.verify import complete, verified
 from glmstead.checkpoint.wanted import wanted
 
-_LOCK_S = 60.0
-
 
 def place(request: dict[str, Any]) -> Listing:
     """Do what a request says (docs/model.md lists its keys); raises CheckpointError."""
     folder = Folder(Path(request["root"]))
-    with _locked(folder) as handle:
+    with locked(folder) as handle:
         hub = Hub(**request["hub"]) if request["hub"] else None
         peers = Peers(request["peers"], request["origin"], request["stall_s"])
         local = ranges(Path(request["local"])) if request["local"] else {}
@@ -71,7 +66,7 @@ def _finish(
     if request["correct"]:
         for line in correct(folder):
             print(line, flush=True)
-        cache.fill(["config.json"])
+        cache.fill(name for name in (CONFIG, QUANT) if name in listing.files)
     copy = Path(request["copy"]) if request["copy"] else None
     manifest = complete(folder, listing, cache, copy)
     for leftover in ("parts", "hub"):
@@ -118,29 +113,6 @@ def _check_space(folder: Folder, listing: Listing, found: Survey, reserve: int) 
 def _free(folder: Folder) -> int:
     status = os.statvfs(folder.root)
     return status.f_bavail * status.f_frsize
-
-
-@contextmanager
-def _locked(folder: Folder) -> Iterator[int]:
-    """Hold the folder; a run whose controller is gone ends at its next line of progress."""
-    path = folder.root / STATE / "lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    deadline = time.monotonic() + _LOCK_S
-    try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise CheckpointError(
-                        f"{folder.root}: another fetch runs; fix: wait for it, or end it"
-                    ) from None
-                time.sleep(0.2)
-        yield handle
-    finally:
-        os.close(handle)
 
 
 def request_of(text: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ so the address alone decides who may ask.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -17,9 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from glmstead.checkpoint.edits import CONFIG, original
+from glmstead.checkpoint.edits import CONFIG, QUANT, original
 from glmstead.checkpoint.hashing import DigestCache, digests_of
 from glmstead.checkpoint.listing import STATE, Folder, Listing, read_json
+from glmstead.checkpoint.lock import is_locked
 from glmstead.checkpoint.verify import known_listing
 
 _CHUNK = 16 << 20
@@ -67,25 +67,11 @@ def held(folder: Folder, listing: Listing) -> dict[str, Path]:
         for name, entry in listing.files.items()
         if entry.matches(cache.get(name) or {})
     }
-    entry, kept = listing.files.get(CONFIG), original(folder)
-    if entry is not None and kept.exists() and entry.matches(digests_of(kept)):
-        found[entry.key] = kept
+    for name in (CONFIG, QUANT):
+        entry, kept = listing.files.get(name), original(folder, name)
+        if entry is not None and kept.exists() and entry.matches(digests_of(kept)):
+            found[entry.key] = kept
     return found
-
-
-def is_locked(folder: Folder) -> bool:
-    """Whether a fetch into this folder runs."""
-    try:
-        handle = os.open(folder.root / STATE / "lock", os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 class _Handler(BaseHTTPRequestHandler):

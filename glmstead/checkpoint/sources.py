@@ -50,8 +50,6 @@ def written(part: Path) -> int:
     return count + (stat[0] if stat else 0)
 
 
-def copier(
-    peers: Peers, address: str, listing: Listing, name: str
-) -> Callable[[Path, Callable[[int], None]], None]:
+def copier(peers: Peers, address: str, listing: Listing, name: str) -> Callable[[Path], None]:
     """Return what brings one file from one peer into a part."""
-    return lambda part, count: peers.copy(address, listing.files[name], part, count)
+    return lambda part: peers.copy(address, listing.files[name], part)

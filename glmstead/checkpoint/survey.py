@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from glmstead.checkpoint.edits import edited_digest
-from glmstead.checkpoint.hashing import DigestCache
+from glmstead.checkpoint.hashing import DigestCache, stat_of
 from glmstead.checkpoint.listing import STATE, Folder, Listing
 
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
@@ -80,9 +80,9 @@ def tidy(folder: Folder, found: Survey, cache: DigestCache) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         (folder.root / old).replace(path)
         cache.drop(old)
-        status = path.stat()
-        if digests:
-            cache.put(new, digests, [status.st_size, status.st_mtime_ns, status.st_ino])
+        stat = stat_of(path)
+        if digests and stat:
+            cache.put({new: (digests, stat)})
     for name in found.leftovers:
         (folder.root / name).unlink(missing_ok=True)
 

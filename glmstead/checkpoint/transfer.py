@@ -6,7 +6,6 @@ host that is done early takes over what nobody is fetching, so a slow or dead on
 
 from __future__ import annotations
 
-import os
 import queue
 import random
 from collections import Counter
@@ -14,7 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from glmstead.checkpoint.hashing import DigestCache, digests_of, stat_of
+from glmstead.checkpoint.hashing import DigestCache, stat_of
+from glmstead.checkpoint.landing import Landing
 from glmstead.checkpoint.listing import (
     STATE,
     CheckpointError,
@@ -40,45 +40,61 @@ class Transfer:
         self._events: queue.Queue[Callable[[], None]] = queue.Queue()
         self._pending: list[str] = []
         self._flying: dict[str, str] = {}  # name -> where it comes from
+        self._checked: set[str] = set()  # of those: all there, and on the way to their place
         self._failures: Counter[str] = Counter()
         self._reached: dict[str, int] = {}
         self._last_error = ""
         self._fatal: CheckpointError | None = None
-        self._landed = 0
+        self._bytes = 0  # of files that are in place
+        self._landing = Landing(
+            folder,
+            listing,
+            cache,
+            tell=self._events.put,
+            landed=self._landed,
+            refused=self._wrong,
+            failed=self._fail,
+        )
 
     def run(self, missing: list[str]) -> None:
         """Bring every missing file; raises CheckpointError when a source cannot be trusted."""
         self._pending = list(missing)
         total = sum(self._listing.files[name].size for name in missing)
         progress = Progress("fetch", total)
-        self._pool = ThreadPoolExecutor(self._from.streams + (os.cpu_count() or 1))
+        self._pool = ThreadPoolExecutor(self._from.streams)
         try:
             while self._pending or self._flying:
                 self._hand_out()
                 self._listen()
-                progress.add(self._landed + self._in_flight() - progress.done)
+                progress.add(self._bytes + self._in_flight() - progress.done)
                 self._watch(progress)
         finally:
             if self._from.hub:
                 self._from.hub.stop()
             self._pool.shutdown(wait=False, cancel_futures=True)
+            self._landing.stop()
         progress.finish()
 
     def _hand_out(self) -> None:
         for name in [n for n in self._pending if self._is_whole(n)]:
-            self._start(name, "part")
+            self._pending.remove(name)
+            self._flying[name] = "part"
+            self._check(name)
         local = [name for name in self._pending if name in self._from.local]
-        copies = [n for n, whence in self._flying.items() if whence != "hub"]
-        for name in local[: max(0, self._from.streams - len(copies))]:
+        for name in local[: self._free_streams()]:
             self._start(name, "local", self._from.local[name].copy_to)
         self._copy_from_peers()
         self._ask_the_hub()
+
+    def _free_streams(self) -> int:
+        copies = [n for n, w in self._flying.items() if w != "hub" and n not in self._checked]
+        return max(0, self._from.streams - len(copies))
 
     def _copy_from_peers(self) -> None:
         peers = self._from.peers
         wanted = sorted(self._pending, key=lambda name: random.random())
         for name in wanted:
-            if sum(w != "hub" for w in self._flying.values()) >= self._from.streams:
+            if not self._free_streams():
                 return
             entry = self._listing.files[name]
             holders = peers.holders(entry.key)
@@ -106,7 +122,7 @@ class Transfer:
         self,
         name: str,
         whence: str,
-        copy: Callable[[Path, Callable[[int], None]], None] | None = None,
+        copy: Callable[[Path], None],
     ) -> None:
         self._pending.remove(name)
         self._flying[name] = whence
@@ -114,8 +130,7 @@ class Transfer:
         def work() -> None:
             error = None
             try:
-                if copy:
-                    copy(self._folder.part(self._listing.files[name]), lambda read: None)
+                copy(self._folder.part(self._listing.files[name]))
             except OSError as problem:
                 error = str(problem)
             self._events.put(lambda: self._arrived(name, whence, error))
@@ -126,48 +141,33 @@ class Transfer:
         if self._flying.get(name) != whence:
             return  # a client that was stopped meanwhile
         if error is None:
-            self._pool.submit(self._check, name, whence)
+            self._check(name)
             return
         if whence in self._from.peers.addresses:
             self._from.peers.lost(whence)
         self._again(name, f"{whence}: {error}", counts=whence == "hub")
 
-    def _check(self, name: str, whence: str) -> None:
-        """In a thread: hash a whole part and put it in place."""
-        try:
-            self._put_in_place(name, whence)
-        except OSError as error:
-            problem = CheckpointError(f"{self._folder.root / name}: {error}")
-            self._events.put(lambda: self._fail(problem))
+    def _check(self, name: str) -> None:
+        self._checked.add(name)
+        self._landing.check(name)
 
     def _fail(self, problem: CheckpointError) -> None:
         self._fatal = problem
 
-    def _put_in_place(self, name: str, whence: str) -> None:
-        entry = self._listing.files[name]
-        part, path = self._folder.part(entry), self._folder.root / name
-        digests = digests_of(part) if part.exists() else {}
-        if not entry.matches(digests):
-            part.unlink(missing_ok=True)
-            self._events.put(lambda: self._again(name, f"{whence}: wrong content", counts=True))
-            return
-        with part.open("rb") as stream:
-            os.fsync(stream.fileno())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.chmod(0o644)
-        part.replace(path)
-        self._cache.put(name, digests, stat_of(path) or [])
-        (self._folder.aside / name).unlink(missing_ok=True)
-        self._events.put(lambda: self._landing(name))
+    def _wrong(self, name: str) -> None:
+        self._again(name, f"{self._flying[name]}: wrong content", counts=True)
 
-    def _landing(self, name: str) -> None:
-        del self._flying[name]
-        self._landed += self._listing.files[name].size
-        self._failures[name] = 0
+    def _landed(self, names: list[str]) -> None:
+        for name in names:
+            del self._flying[name]
+            self._checked.remove(name)
+            self._bytes += self._listing.files[name].size
+            self._failures[name] = 0
         self._tell_busy()
 
     def _again(self, name: str, why: str, counts: bool) -> None:
         self._flying.pop(name, None)
+        self._checked.discard(name)
         self._pending.insert(0, name)
         self._last_error = f"{name}: {why}"
         print(f"{self._last_error}; again", flush=True)
@@ -194,7 +194,8 @@ class Transfer:
         hub = self._from.hub
         if hub:
             stalled = hub.stalled(self._in_flight("hub"))
-            for name in [n for n, whence in self._flying.items() if whence == "hub" and stalled]:
+            asked = [n for n, w in self._flying.items() if w == "hub" and n not in self._checked]
+            for name in asked if stalled else []:
                 self._again(name, stalled, counts=False)
         if not self._flying and self._pending and progress.idle_s() > _LONELY_S:
             last = f"; last: {self._last_error}" if self._last_error else ""

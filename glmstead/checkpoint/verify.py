@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from glmstead.checkpoint.edits import recorded
 from glmstead.checkpoint.hashing import DigestCache
 from glmstead.checkpoint.listing import (
     CheckpointError,
@@ -61,7 +62,7 @@ def complete(folder: Folder, listing: Listing, cache: DigestCache, copy: Path | 
 
 def original_digest(folder: Folder, name: str) -> str:
     """sha256 of a corrected file before its correction."""
-    record = read_json(folder.root / ".glmstead" / "edits.json")
-    if name != "config.json" or "original" not in record:
+    record = recorded(folder, name)
+    if "original" not in record:
         raise CheckpointError(f"{folder.root / name}: not as listed; fix: run the deploy again")
     return str(record["original"])

@@ -95,6 +95,7 @@ def unservable(state: dict[str, Any], settings: Settings) -> list[str]:
         None if settings.vllm.layer_map == "always" else settings.engine.version,
         quantization=settings.model.quantization,
         kv_scales=state["kv_scales"],
+        quant=state["quant"],
     )
     return [f"{settings.model.path}: {line}" for line in lines]
 

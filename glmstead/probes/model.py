@@ -1,7 +1,7 @@
 """Says what lies in a checkpoint's folder; argument: {"path": folder, "copy": file}.
 
-Answers without reading a weight: "config", "index" (shards it needs), "kv_scales", "files" (bytes by
-name), "origin" and "manifest" (sha256) of the manifest, "verified" (sha256 by name, where size,
+Answers without reading a weight: "config", "quant" (hf_quant_config.json), "index" (shards it needs),
+"kv_scales", "files" (bytes by name), "origin" and "manifest" (sha256) of the manifest, "verified" (sha256 by name, where size,
 mtime and inode are those that were hashed), "lacking" (names of the manifest that are not), "strays"
 (foreign weights, halves of downloads), "copied" (whether ``copy`` says what lies here).
 """
@@ -60,11 +60,12 @@ good = {
     name
     for name, entry in entries.items()
     if hashed.get(name) == entry["sha256"]
-    or (name == "config.json" and hashed.get(name) == edits.get("sha256"))
+    or (name in edits and hashed.get(name) == edits[name]["sha256"])
 }
 lines = "".join(f"{hashed.get(name)}  {root / name}\n" for name in sorted(entries))
 answer = {
     "config": document(root / "config.json"),
+    "quant": document(root / "hf_quant_config.json"),
     "index": sorted(set(tensors.values())),
     "kv_scales": any(name.endswith((".k_scale", ".v_scale")) for name in tensors),
     "files": files,

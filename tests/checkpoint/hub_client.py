@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,12 @@ def hub_python(request: pytest.FixtureRequest) -> Path:
     wanted = [f"{name}=={locked[name]}" for name in PACKAGES]
     root = request.config.cache.mkdir("hub-" + "-".join(locked[name] for name in PACKAGES))
     python = root / "bin" / "python"
+    uv = str(Path(sys.executable).with_name("uv"))
     if not (root / "ready").exists():
         wheels = Path(os.environ.get("GLMSTEAD_CACHE", "/var/cache/glmstead-lab")) / "wheels"
         links = ["--find-links", str(wheels)] if wheels.is_dir() else []
-        subprocess.run(["uv", "venv", "--quiet", "--clear", str(root)], check=True)
-        install = ["uv", "pip", "install", "--quiet", "--python", str(python)]
-        subprocess.run([*install, *links, *wanted], check=True)
+        subprocess.run([uv, "venv", "--quiet", "--clear", str(root)], check=True)
+        install = [uv, "pip", "install", "--quiet", "--compile-bytecode"]
+        subprocess.run([*install, "--python", str(python), *links, *wanted], check=True)
         (root / "ready").touch()
     return python

@@ -1,13 +1,16 @@
 """Fetches with the real client from a hub that fails in every known way."""
 
+import hashlib
+import io
 import json
 import os
+import tarfile
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from glmstead.checkpoint.listing import read_json
+from glmstead.checkpoint.listing import Entry, read_json
 from tests.checkpoint.conftest import Host, contents
 from tests.checkpoint.hub_server import Fault, Hub
 
@@ -106,11 +109,11 @@ def test_a_silent_xet_store_is_left_for_plain_http(
 ) -> None:
     hub.xet = True
     request = host.request(hub, COMMIT)
-    request["hub"] |= {"xet": True, "stall_s": 3}
+    request["hub"] |= {"xet": True, "stall_s": 1}
     run = host.place(request)
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "no bytes for 3 s with Xet; plain HTTP from here on" in run.stdout
+    assert "no bytes for 1 s with Xet; plain HTTP from here on" in run.stdout
     assert host.holds(files)
 
 
@@ -118,7 +121,7 @@ def test_a_hub_that_is_silent_for_ever_is_given_up_with_a_line(host: Host, hub: 
     for name in hub.revisions[COMMIT]:
         hub.faults[name] = [Fault("stall", after=0)] * 40
     request = host.request(hub, COMMIT)
-    request["hub"]["stall_s"] = 1
+    request["hub"]["stall_s"] = 0.2
     run = host.place(request)
 
     assert run.returncode == 1
@@ -187,6 +190,41 @@ def test_the_token_comes_from_its_file_and_is_shown_nowhere(
     assert "glmstead.checkpoint.hub" in seen
     assert "hf_verysecret" not in seen + output + errors + json.dumps(request)
     assert host.holds(files)
+
+
+@pytest.mark.parametrize("top", ["", "GLM-5.2/"], ids=["bare", "one folder around all"])
+def test_a_tar_of_the_host_is_unpacked_verified_and_resumed(
+    top: str, host: Host, files: dict[str, bytes]
+) -> None:
+    archive = host.folder.root.parent / "model.tar"
+    with tarfile.open(archive, "w") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"{top}{name}")
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    half = host.folder.part(Entry(SIZE, sha256=hashlib.sha256(files[SHARD]).hexdigest()))
+    half.parent.mkdir(parents=True)
+    half.write_bytes(files[SHARD][: SIZE // 2])  # as a kill leaves it
+    request = host.request(None, COMMIT, origin="tar", local=str(archive))
+    run = host.place(request)
+    archive.unlink()
+    again = host.place({**request, "local": None})
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert host.holds(files)
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_compressed_tar_is_refused_with_the_fix(host: Host, files: dict[str, bytes]) -> None:
+    archive = host.folder.root.parent / "model.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.addfile(tarfile.TarInfo("config.json"))
+    run = host.place(host.request(None, COMMIT, origin="tar", local=str(archive)))
+
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"{archive}: ")
+    assert run.stderr.endswith("; fix: give a folder or an uncompressed tar\n")
+    assert run.stderr.count("\n") == 1
 
 
 def test_an_unknown_revision_is_told_in_one_line(host: Host, hub: Hub) -> None:

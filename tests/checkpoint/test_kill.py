@@ -3,37 +3,47 @@
 import os
 import random
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from glmstead import ROOT
+from glmstead.checkpoint.listing import read_json
 from tests.checkpoint.conftest import Host, contents, verify_words
 from tests.checkpoint.hub_server import Hub
 
 COMMIT = "a" * 40
 SHARDS, SIZE = 8, 400_000
 FILES = contents(SHARDS, SIZE)
+TOTAL = sum(len(content) for content in FILES.values())
+LARGE = {name: content * 40 for name, content in FILES.items()}
 WORKERS = 4
 
 
-def kill_at(process: subprocess.Popen[str], seconds: float) -> bool:
-    """Kill after so many seconds; False where it had ended by itself."""
-    try:
-        process.wait(timeout=seconds)
-        return False
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        return True
-    finally:
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()
+def kill_when(process: subprocess.Popen[str], reached: Callable[[], bool]) -> bool:
+    """Kill as soon as it has come so far; False where it had ended by itself."""
+    while process.poll() is None and not reached():
+        time.sleep(0.01)
+    killed = process.poll() is None
+    process.kill()
+    process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream:
+            stream.close()
+    return killed
+
+
+def size_of(root: Path) -> int:
+    """Bytes in a folder that another process is working in."""
+    count = 0
+    for path in root.rglob("*"):
+        with suppress(OSError):
+            count += path.stat().st_size if path.is_file() else 0
+    return count
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -42,15 +52,15 @@ def test_a_fetch_survives_a_kill(seed: int, host: Host) -> None:
     hub = Hub({COMMIT: FILES})
     hub.bytes_per_s = 1_000_000
     request = host.request(hub, COMMIT)
-    killed = kill_at(host.start(request), chance.uniform(0.3, 3.5))
+    point = chance.uniform(-0.1, 1) * TOTAL
+    killed = kill_when(host.start(request), lambda: hub.total >= point)
     hub.bytes_per_s = None
     run = host.place(request)
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert host.holds(FILES)
     # a killed client loses what it has not written yet, of the files in flight
-    twice = hub.total - sum(len(content) for content in FILES.values())
-    assert 0 <= twice <= (WORKERS * SIZE if killed else 0)
+    assert 0 <= hub.total - TOTAL <= (WORKERS * SIZE if killed else 0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -59,14 +69,15 @@ def test_a_copy_from_a_peer_survives_a_kill(
 ) -> None:
     chance = random.Random(100 + seed)
     source, target = hosts(2)
-    local = stocked(source, FILES)
+    local = stocked(source, LARGE)
     request = target.request(None, COMMIT, origin=local, peers=[lend(source)], part=None, streams=2)
-    kill_at(target.start(request), chance.uniform(0.1, 1.2))
+    point = chance.uniform(-0.1, 1) * sum(len(content) for content in LARGE.values())
+    kill_when(target.start(request), lambda: size_of(target.folder.root) >= point)
     had = sorted(path.name for path in target.folder.root.glob("*.safetensors"))
     run = target.place(request)
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert target.holds(FILES)
+    assert target.holds(LARGE)
     assert target.folder.manifest.read_text() == source.folder.manifest.read_text()
     assert all(f"{name}: " not in run.stdout for name in had)
 
@@ -74,18 +85,21 @@ def test_a_copy_from_a_peer_survives_a_kill(
 @pytest.mark.parametrize("seed", range(10))
 def test_a_verification_survives_a_kill(seed: int, host: Host) -> None:
     chance = random.Random(200 + seed)
-    big = {name: content * 40 for name, content in FILES.items()}
-    stocked(host, big)
+    stocked(host, LARGE)
     host.folder.verified.unlink()
     words = verify_words(host.folder)
     process = subprocess.Popen(
         words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    kill_at(process, chance.uniform(0.05, 0.8))
+    known = chance.randint(0, len(LARGE) - 1)
+    kill_when(process, lambda: len(read_json(host.folder.verified)) >= known)
+    kept = read_json(host.folder.verified)
     run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1].endswith(": 10 of 10 files, 128 MB")
+    assert len(kept) >= known
+    assert kept.items() <= read_json(host.folder.verified).items()
 
 
 def stocked(host: Host, files: dict[str, bytes]) -> str:
@@ -104,9 +118,7 @@ def test_a_client_never_outlives_who_started_it(host: Host, tmp_path: Path) -> N
     hub = Hub({COMMIT: FILES})
     hub.bytes_per_s = 50_000
     process = host.start(host.request(hub, COMMIT))
-    while not hub.total and process.poll() is None:
-        time.sleep(0.05)
-    kill_at(process, 0)
+    kill_when(process, lambda: hub.total > 0)
     deadline = time.monotonic() + 5
     while clients(host) and time.monotonic() < deadline:
         time.sleep(0.05)

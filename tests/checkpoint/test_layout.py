@@ -1,17 +1,15 @@
-"""The real model's layout, 141 shards of 5.36 GB as sparse files: notes, index, layer map, fit."""
+"""The real model's layout, 141 shards of 5.36 GB as sparse files: notes, index, layer map."""
 
 import json
 import os
 import shlex
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glmstead import ROOT
 from glmstead.checkpoint.hashing import DigestCache, stat_of
 from glmstead.checkpoint.listing import Entry, Folder, Listing
 from glmstead.checkpoint.survey import survey
@@ -51,7 +49,7 @@ def noted(folder: Folder) -> tuple[Listing, DigestCache]:
         if path.is_file():
             digest = f"{number:064x}"
             files[path.name] = Entry(path.stat().st_size, sha256=digest)
-            cache.put(path.name, {"sha256": digest}, stat_of(path) or [])
+            cache.put({path.name: ({"sha256": digest}, stat_of(path) or [])})
     return Listing("zai-org/GLM-5.2-FP8@commit", files), cache
 
 
@@ -110,16 +108,3 @@ def test_the_index_may_name_nothing_that_is_absent(folder: Folder) -> None:
     assert serving_problems(state["config"], state["index"], state["files"]) == [
         f"{NAMES[0]} and 1 more missing or empty; fix: fetch the checkpoint again"
     ]
-
-
-def test_fit_takes_the_config_of_the_folder(folder: Folder) -> None:
-    known, given = fit(), fit("--config", str(folder.root / "config.json"))
-
-    assert given == known
-
-
-def fit(*options: str) -> Any:
-    """What `glmstead fit` says of the g4 inventory, by a process of its own."""
-    program = Path(sys.executable).parent / "glmstead"
-    words = [str(program), "fit", str(ROOT / "inventories" / "g4.py"), "--json", *options]
-    return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)

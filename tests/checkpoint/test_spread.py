@@ -1,7 +1,6 @@
 """Several hosts: each byte leaves the hub once, the rest is copied, and a dead host holds up none."""
 
 import subprocess
-import time
 from collections.abc import Callable
 
 import pytest
@@ -9,13 +8,17 @@ import pytest
 from glmstead.checkpoint.listing import read_json
 from tests.checkpoint.conftest import Host, contents
 from tests.checkpoint.hub_server import Hub
-from tests.checkpoint.test_kill import kill_at, stocked
+from tests.checkpoint.test_kill import kill_when, stocked
 
 COMMIT = "a" * 40
 FILES = contents(9, 300_000)
 TOTAL = sum(len(content) for content in FILES.values())
 Hosts = Callable[[int], list[Host]]
 Lend = Callable[..., str]
+
+
+def has_shards(host: Host) -> bool:
+    return any(host.folder.root.glob("*.safetensors"))
 
 
 def run_all(hosts: list[Host], requests: list[dict[str, object]]) -> list[int]:
@@ -70,11 +73,9 @@ def test_a_source_that_dies_is_replaced(hosts: Hosts, lend: Lend, lenders: list[
     ports = [lend(first), lend(second)]
     request = third.request(None, COMMIT, origin="folder", part=None, peers=ports, streams=1)
     process = third.start(request)
-    while not list(third.folder.root.glob("*.safetensors")) and process.poll() is None:
-        pass
     lender = lenders[0]
     assert isinstance(lender, subprocess.Popen)
-    kill_at(lender, 0)
+    kill_when(lender, lambda: has_shards(third) or process.poll() is not None)
     output, errors = process.communicate(timeout=60)
 
     assert process.returncode == 0, output + errors
@@ -88,9 +89,7 @@ def test_a_fetching_host_that_dies_is_replaced_by_the_hub(hosts: Hosts, lend: Le
     ports = [lend(head), lend(worker)]
     fetching = head.start(head.request(hub, COMMIT, part=[0, 1], peers=[ports[1]]))
     waiting = worker.start(worker.request(hub, COMMIT, part=None, peers=[ports[0]]))
-    while not list(worker.folder.root.glob("*.safetensors")) and waiting.poll() is None:
-        time.sleep(0.01)  # the hub runs in this process, and pyinfra turns its threads to greenlets
-    kill_at(fetching, 0)
+    kill_when(fetching, lambda: has_shards(worker) or waiting.poll() is not None)
     hub.bytes_per_s = None
     output, errors = waiting.communicate(timeout=60)
 
@@ -121,7 +120,12 @@ def test_a_stranger_gets_nothing(host: Host, lend: Lend) -> None:
 
 def test_a_corrected_config_is_lent_as_it_was_delivered(hosts: Hosts, lend: Lend) -> None:
     first, second = hosts(2)
-    stale = {**FILES, "config.json": b'{"n_routed_experts": 168, "num_experts": 256}'}
+    quant = b'{"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}}'
+    stale = {
+        **FILES,
+        "config.json": b'{"n_routed_experts": 168, "num_experts": 256}',
+        "hf_quant_config.json": quant,
+    }
     stocked(first, stale)
     again = first.request(None, COMMIT, origin="folder", correct=True)
     assert first.place(again).returncode == 0
@@ -131,5 +135,6 @@ def test_a_corrected_config_is_lent_as_it_was_delivered(hosts: Hosts, lend: Lend
 
     assert run.returncode == 0, run.stderr
     assert "dropped num_experts: 256 contradicts n_routed_experts 168" in run.stdout
+    assert "dropped quantization.kv_cache_quant_algo: FP8 promises KV scales" in run.stdout
     assert read_json(second.folder.root / "config.json") == {"n_routed_experts": 168}
     assert first.folder.manifest.read_text() == second.folder.manifest.read_text()

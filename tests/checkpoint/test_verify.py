@@ -183,6 +183,22 @@ def test_a_correction_is_recorded_verified_and_undone_to_the_byte(
     assert read_json(checkpoint.root / "config.json") == {"n_routed_experts": 168}
     assert correct(checkpoint) == []
     assert verify(checkpoint).returncode == 0
-    assert restore(checkpoint)
+    assert restore(checkpoint) == ["config.json"]
     assert (checkpoint.root / "config.json").read_bytes() == stale
-    assert not restore(checkpoint)
+    assert restore(checkpoint) == []
+
+
+def test_what_modelopt_left_is_corrected_and_undone_too(checkpoint: Folder) -> None:
+    path = checkpoint.root / "hf_quant_config.json"
+    left = b'{"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}}'
+    path.write_bytes(left)
+    lines = correct(checkpoint)
+
+    assert lines == [
+        "hf_quant_config.json: dropped quantization.kv_cache_quant_algo: "
+        "FP8 promises KV scales that no shard holds"
+    ]
+    assert read_json(path) == {"quantization": {"quant_algo": "NVFP4"}}
+    assert correct(checkpoint) == []
+    assert restore(checkpoint) == ["hf_quant_config.json"]
+    assert path.read_bytes() == left

@@ -86,7 +86,13 @@ def _environment(request: dict[str, Any], state: dict[str, Any]) -> dict[str, An
 
 
 def _model(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
-    nothing: dict[str, Any] = {"config": {}, "index": [], "kv_scales": False, "files": {}}
+    nothing: dict[str, Any] = {
+        "config": {},
+        "quant": {},
+        "index": [],
+        "kv_scales": False,
+        "files": {},
+    }
     unknown = {"origin": "", "manifest": "", "verified": {}, "lacking": [], "strays": []}
     return {**nothing, **unknown, "copied": False}
 

@@ -216,6 +216,18 @@ def test_a_deploy_that_cannot_start_is_refused_before_a_host_is_asked(
     assert run.stderr.strip().count("\n") == 0
 
 
+def test_the_real_config_gives_the_figures_of_its_card(
+    inventory_file: Inventories, tmp_path: Path
+) -> None:
+    inventory = str(inventory_file(route="g4"))
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(FP8.config))
+    known = CliRunner().invoke(main, ["fit", inventory, "--json"])
+    given = CliRunner().invoke(main, ["fit", inventory, "--json", "--config", str(config)])
+
+    assert json.loads(given.output) == json.loads(known.output)
+
+
 def test_an_unknown_checkpoint_needs_its_config(
     inventory_file: Inventories, tmp_path: Path
 ) -> None:

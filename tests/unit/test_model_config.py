@@ -57,6 +57,55 @@ def test_a_promise_of_kv_scales_without_scales_is_told() -> None:
     ]
 
 
+NVFP4 = {"quantization": {"quant_algo": "NVFP4"}}
+ANOTHER = "; fix: use another checkpoint"
+
+
+@pytest.mark.parametrize(
+    ("own", "beside", "wanted", "line"),
+    [
+        (None, NVFP4, "modelopt", ""),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, NVFP4, "modelopt", ""),
+        (
+            None,
+            NVFP4,
+            "fp8",
+            "quantisation is modelopt, the route is made for fp8; "
+            "fix: use the route's checkpoint, or set model_quantization",
+        ),
+        (
+            {"quant_method": "fp8"},
+            NVFP4,
+            "fp8",
+            f"hf_quant_config.json declares NVFP4 beside fp8 in config.json{ANOTHER}",
+        ),
+        (
+            {"quant_method": "modelopt", "quant_algo": "FP8"},
+            NVFP4,
+            "modelopt",
+            f"hf_quant_config.json declares NVFP4, config.json FP8{ANOTHER}",
+        ),
+    ],
+)
+def test_modelopts_own_file_is_held_against_the_config_and_the_route(
+    own: dict[str, Any] | None, beside: dict[str, Any], wanted: str, line: str
+) -> None:
+    config = {**CONFIG, "quantization_config": own} if own else CONFIG
+    found = serving_problems(config, [], FILES, quantization=wanted, quant=beside)
+
+    assert found == [line] * bool(line)
+
+
+def test_a_promise_of_kv_scales_in_modelopts_own_file_is_told() -> None:
+    quant = {"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}}
+
+    assert serving_problems(CONFIG, [], FILES, quant=quant, kv_scales=True) == []
+    assert serving_problems(CONFIG, [], FILES, quant=quant) == [
+        "hf_quant_config.json: quantization.kv_cache_quant_algo FP8 promises KV scales that no "
+        "shard holds; fix: set model_correct_config, or use another checkpoint"
+    ]
+
+
 def test_a_quantisation_the_route_is_not_made_for_is_told() -> None:
     assert serving_problems(CONFIG, [], FILES, quantization="none") == []
     assert serving_problems(CONFIG, [], FILES, quantization="fp8") == [

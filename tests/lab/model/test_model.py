@@ -3,11 +3,14 @@
 The tests are one story and run in order.
 """
 
+import io
 import json
 import os
 import random
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -222,3 +225,42 @@ def test_another_revision_replaces_it_on_every_host(fleet: Fleet) -> None:
         for name, content in fleet.hub.revisions[LATER].items()
         if fleet.hub.revisions[COMMIT][name] == content
     )
+
+
+def tar_of(files: dict[str, bytes], path: Path) -> Path:
+    """A tar with one folder around all, as `tar -c nano` makes it."""
+    with tarfile.open(path, "w") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"nano/{name}")
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+def test_a_tar_on_one_host_is_spread_to_the_others(fleet: Fleet, tmp_path: Path) -> None:
+    archive = tar_of(fleet.hub.revisions[LATER], tmp_path / "nano.tar")
+    fleet.ssh("mod2", "cat >/srv/nano.tar", stdin=archive.read_bytes())
+    fleet.data = {"model_source": "host", "model_directory": "/srv/nano.tar"}
+    fleet.hub.sent.clear()
+    changed = fleet.deploy()
+
+    assert changed[PLACED] == [*HOSTS]
+    assert fleet.whole()
+    assert len(fleet.manifests()) == 1
+    assert fleet.hub.total == 0
+    assert fleet.deploy() == {}
+
+
+def test_a_tar_of_the_controller_is_sent_to_every_host(fleet: Fleet) -> None:
+    with tempfile.TemporaryDirectory(dir=ROOT, prefix=".nano-") as folder:
+        archive = tar_of(fleet.hub.revisions[COMMIT], Path(folder) / "nano.tar")
+        directory = str(archive.relative_to(ROOT))
+        fleet.data = {"model_source": "controller", "model_directory": directory}
+        changed = fleet.deploy()
+        again = fleet.deploy()
+
+    assert changed[PLACED] == [*HOSTS]
+    assert again == {}
+    assert fleet.whole()
+    assert len(fleet.manifests()) == 1
+    assert fleet.hub.total == 0
