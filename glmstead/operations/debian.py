@@ -8,13 +8,16 @@ from collections.abc import Generator, Sequence
 from pyinfra import host
 from pyinfra.api import StringCommand, operation
 from pyinfra.facts.deb import DebPackages
-from pyinfra.operations import apt
+
+from glmstead.probes import probe_command
+
+_LOCK_WAIT_S = 600  # a new VM upgrades itself for minutes
 
 
 @operation()
 def installed(packages: Sequence[str]) -> Generator[StringCommand, None, None]:
     """
-    Ensure Debian packages are installed, without recommended ones.
+    Ensure Debian packages are installed, without recommended ones; waits for apt's locks.
 
     + packages: names, without versions
     """
@@ -23,5 +26,5 @@ def installed(packages: Sequence[str]) -> Generator[StringCommand, None, None]:
     if not missing:
         host.noop(f"all {len(packages)} packages are installed")
         return
-    yield from apt.update._inner()
-    yield from apt.packages._inner(packages=missing, no_recommends=True)
+    for words in (["update"], ["install", "--no-install-recommends", *missing]):
+        yield probe_command("apt_step", {"words": words, "wait_s": _LOCK_WAIT_S})

@@ -19,6 +19,8 @@ from glmstead.operations.units import made_stale, peer
 Commands = Generator[StringCommand, None, None]
 UV_ROOT = "/opt/glmstead/uv"
 UV_CACHE = "/var/cache/glmstead-uv"
+_TURNS = "/run/lock/glmstead-environments"
+_BUSY = f"another run has installed packages for 30 min; fix: see who holds it, fuser {_TURNS}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def bootstrap_uv(sources: Sources) -> Commands:
     lock = lock_path("uv").read_text()
     release = pins(lock, "3.11")["uv"]
     uv = f"{UV_ROOT}/bin/uv"
-    yield StringCommand(
+    yield in_turn(
         *('test "$(', uv, "--version 2>/dev/null | cut -d' ' -f2)\" =", QuoteString(release)),
         *("|| { python3 -m venv --clear", UV_ROOT, "&&", f"{UV_ROOT}/bin/pip", "install --quiet"),
         *("--disable-pip-version-check --require-hashes", *sources.arguments(), "-r /dev/stdin; }"),
@@ -73,22 +75,27 @@ def bootstrap_uv(sources: Sources) -> Commands:
     )
 
 
-def install(root: str, lock: str, python: str, sources: Sources, create: bool) -> Commands:
+def install(root: str, lock: str, python: str, sources: Sources) -> Commands:
     """Make ``root`` hold exactly the lock; the copied lock marks a finished install."""
     uv, copy = f"{UV_ROOT}/bin/uv", QuoteString(f"{root}/glmstead.lock.new")
-    settings = f"UV_CACHE_DIR={UV_CACHE} UV_SYSTEM_CERTS=1 UV_NO_CONFIG=1"
-    if create:
-        yield StringCommand(
-            settings, uv, "venv --quiet --clear --python", QuoteString(python), QuoteString(root)
-        )
-    yield StringCommand("cat >", copy, _stdin=lock)
-    yield StringCommand(
-        *(settings, uv, "pip sync --quiet --require-hashes --compile-bytecode"),
-        *("--index-strategy unsafe-best-match --python", QuoteString(f"{root}/bin/python")),
+    interpreter = QuoteString(f"{root}/bin/python")
+    yield in_turn(
+        *("export", f"UV_CACHE_DIR={UV_CACHE} UV_SYSTEM_CERTS=1 UV_NO_CONFIG=1;"),
+        *(interpreter, "-c '' 2>/dev/null ||", uv, "venv --quiet --clear --python"),
+        *(QuoteString(python), QuoteString(root), "&& cat >", copy, "&&"),
+        *(uv, "pip sync --quiet --require-hashes --compile-bytecode"),
+        *("--index-strategy unsafe-best-match --python", interpreter),
         # uv leaves its lock writable by everybody
         *(*sources.arguments(), copy, "&& rm -f", QuoteString(f"{root}/.lock")),
         *("&& mv", copy, QuoteString(f"{root}/glmstead.lock")),
+        _stdin=lock,
     )
+
+
+def in_turn(*script: str | QuoteString, _stdin: str) -> StringCommand:
+    """A script that first waits for the one of a killed run, which goes on without its controller."""
+    words = ("flock --timeout 1800 9 ||", f"{{ echo '{_BUSY}' >&2; exit 1; }};", *script)
+    return StringCommand("( ", *words, f") 9>{_TURNS}", _stdin=_stdin)
 
 
 @operation()
@@ -117,7 +124,7 @@ def locked(
         return
     yield from made_stale(units)
     yield from bootstrap_uv(sources)
-    yield from install(root, lock, python, sources, create=state["python"] is None)
+    yield from install(root, lock, python, sources)
 
 
 def disagreements(mine: dict[str, Any], other: dict[str, Any]) -> list[str]:

@@ -30,6 +30,7 @@ CAUSES = (
     (r"No space left", "the disk is full", "free space in / and /boot"),
     (r"error exit status|Sub-process .*dpkg", "a package failed to set itself up", "see above"),
 )
+INTERRUPTED = "dpkg was interrupted"  # a host that lost power while it installed
 LOCKED = re.compile(r"Could not get lock (\S+?)\.? It is held by process (\d+) \(([^)]*)\)")
 
 
@@ -64,10 +65,15 @@ def why(said: str) -> str:
 
 def main(words: "list[str]", wait_s: float) -> int:
     deadline = time.monotonic() + wait_s
+    finished = False
     while True:
         status, said = run(words)
         if status == 0:
             return 0
+        if INTERRUPTED in said and not finished:
+            finished = True
+            subprocess.run(["dpkg", "--configure", "-a"], stdin=subprocess.DEVNULL)
+            continue
         held = LOCKED.search(said)
         if held is None:
             print(f"apt-get {words[0]}: {why(said)}", file=sys.stderr)

@@ -72,15 +72,20 @@ LOCKED = (
     "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 812 (unattended-upgr)"
 )
 
+INTERRUPTED = (
+    "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem."
+)
+
 
 @pytest.fixture
 def step(tmp_path: Path) -> Step:
-    """Run the step with an apt-get that is this shell script."""
+    """Run the step with an apt-get, and a dpkg, that are these shell scripts."""
 
-    def run(script: str, wait_s: float = 0) -> tuple[int, str]:
-        program = tmp_path / "apt-get"
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
+    def run(script: str, wait_s: float = 0, dpkg: str = "exit 2") -> tuple[int, str]:
+        for name, content in (("apt-get", script), ("dpkg", dpkg)):
+            program = tmp_path / name
+            program.write_text(f"#!/bin/sh\n{content}\n")
+            program.chmod(0o755)
         request = json.dumps({"words": ["install", "nvidia-open"], "wait_s": wait_s})
         done = subprocess.run(
             [sys.executable, PROGRAM, request],
@@ -111,3 +116,13 @@ def test_a_lock_that_is_given_back_stops_nothing(step: Step) -> None:
     script = f'[ -e "$MARK" ] && exit 0; : >"$MARK"; echo "{LOCKED}"; exit 100'
 
     assert step(script, wait_s=60) == (0, "")
+
+
+def test_what_a_power_cut_left_is_configured_first(step: Step) -> None:
+    script = f'[ -e "$MARK" ] && exit 0; echo "{INTERRUPTED}"; exit 100'
+
+    assert step(script, dpkg='[ "$*" = "--configure -a" ] && : >"$MARK"') == (0, "")
+
+
+def test_what_dpkg_cannot_mend_is_said(step: Step) -> None:
+    assert step(f'echo "{INTERRUPTED}"; exit 100') == (1, f"apt-get install: {INTERRUPTED}")
