@@ -8,6 +8,7 @@ checkout is as it was.
 
 import fnmatch
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -72,23 +73,24 @@ def picked(root: str, request: "dict[str, object]") -> None:
 
 
 def make(root: str, request: "dict[str, object]") -> None:
-    fresh = not Path(root, ".git").exists()
-    if fresh:
+    """Made beside the checkout, and checked there: an engine may run from it, patched."""
+    if not Path(root, ".git").exists():
         Path(root).mkdir(parents=True, exist_ok=True)
         git(root, "init", "--quiet")
-    before = None if fresh else git(root, "rev-parse", "HEAD", check=False)
     fetched(root, request)
-    git(root, "checkout", "--quiet", "--force", "--detach", str(request["commit"]))
+    beside = f"{root}.new"
+    shutil.rmtree(beside, ignore_errors=True)  # of a run that was killed
+    git(root, "worktree", "prune")
+    git(root, "worktree", "add", "--quiet", "--detach", beside, str(request["commit"]))
     try:
         if request["pick_commit"]:
-            picked(root, request)
-            git(root, *WHO, "commit", "--quiet", "--allow-empty", "-m", "picked by glmstead")
-    except SystemExit:
-        git(root, "reset", "--quiet", "--hard", before or str(request["commit"]))
-        raise
-    named = {name: request[name] for name in NAMED}
-    head = git(root, "rev-parse", "HEAD")
-    stamp = {"head": head, "made_of": named}
+            picked(beside, request)
+            git(beside, *WHO, "commit", "--quiet", "--allow-empty", "-m", "picked by glmstead")
+        head = git(beside, "rev-parse", "HEAD")
+    finally:
+        git(root, "worktree", "remove", "--force", beside)
+    git(root, "checkout", "--quiet", "--force", "--detach", head)
+    stamp = {"head": head, "made_of": {name: request[name] for name in NAMED}}
     Path(root, ".git", "glmstead.json").write_text(json.dumps(stamp))
 
 

@@ -240,6 +240,16 @@ def test_an_unknown_checkpoint_needs_its_config(
     assert run("--config", str(config)).exit_code == 0
 
 
+@pytest.mark.parametrize(("route", "heads"), [("g4", 4), ("g4_throughput", 8), ("g4_newer", 4)])
+def test_the_routes_of_two_hosts_fit_them(
+    route: str, heads: int, inventory_file: Inventories
+) -> None:
+    run = CliRunner().invoke(main, ["fit", str(inventory_file(route=route)), "--json"])
+
+    assert run.exit_code == 0, run.output
+    assert json.loads(run.output)[route]["heads_per_gpu"] == heads
+
+
 @pytest.mark.parametrize(
     ("route", "tokens", "heads"),
     [

@@ -155,8 +155,15 @@ def test_a_moved_branch_is_refused_and_nothing_changes(
 def test_what_no_rule_covers_is_refused(
     changes: dict[str, Any], reason: str, request_: dict[str, Any]
 ) -> None:
+    made(request_)
+    patched = Path(request_["root"], BACKEND)
+    patched.write_text("X = 1  # patched\n")
+
     assert refused(request_, **changes) == reason
-    assert made(request_, make=False)["made_of"] is None
+    assert patched.read_text() == "X = 1  # patched\n"  # an engine may run from it
+    assert made(request_, make=False)["made_of"] == {
+        name: request_[name] for name in request_ if name not in ("make", "root", "python")
+    }
 
 
 def test_the_change_s_own_old_branch_is_recognised(request_: dict[str, Any]) -> None:
