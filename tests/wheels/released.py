@@ -73,8 +73,9 @@ def site_packages(package: str, release: str) -> Path:
             _extract(_wheel(package, release), SOURCES[package], fresh)
             fresh.chmod(0o755)
             fresh.rename(target)
-        except FileExistsError:  # another run was faster
-            pass
+        except OSError:
+            if not target.is_dir():  # another run was not faster
+                raise
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     return target
