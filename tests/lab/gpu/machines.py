@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from glmstead import ROOT
 
 HERE = Path(__file__).parent
-NAME, SUBNET = "gpu", "10.77.47.0/24"
+NAME = os.environ.get("GLMSTEAD_LAB_NAME", "gpu")
+SUBNET = os.environ.get("GLMSTEAD_LAB_SUBNET", "10.77.47.0/24")
 PROTECTED = ("nvidia", "libcuda", "libnvidia", "linux-", "cuda-")
 Data = dict[str, object]
 
@@ -31,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Machines:
-    """The hosts gpu1, gpu2, ... of one suite."""
+    """The hosts gpu1, gpu2, ... of one suite; the environment may name another lab."""
 
     folder: Path
     suite: str = "bookworm"
@@ -69,6 +71,12 @@ class Machines:
         done = self.run("glmstead", "lab", "ssh", f"{NAME}{number}", command, stdin=stdin)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.strip()
+
+    def reboot(self, number: int) -> None:
+        """Reboot a host and wait until its units have started."""
+        done = self.run("glmstead", "lab", "reboot", f"{NAME}{number}")
+        assert done.returncode == 0, done.stderr
+        self.ssh(number, "systemctl is-system-running --wait || true")
 
     def install(self, number: int, *packages: str) -> None:
         """Debian packages that a test needs there."""
@@ -115,4 +123,4 @@ class Machines:
 
 def address(number: int) -> str:
     """Address of host ``number``."""
-    return f"10.77.47.{10 + number}"
+    return str(IPv4Network(SUBNET)[10 + number])

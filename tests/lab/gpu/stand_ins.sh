@@ -89,6 +89,7 @@ cat >"$build/dkms/usr/sbin/dkms" <<'DKMS'
 version=$(ls /usr/src | sed -n 's/^nvidia-//p' | head -n 1)
 [ ! -e "/etc/dkms-fails-on-$3" ] || { mkdir -p "/var/lib/dkms/nvidia/$version/build"; echo "error: implicit declaration of function 'in_irq'" >"/var/lib/dkms/nvidia/$version/build/make.log"; echo "Error! Bad return status for module build" >&2; exit 10; }
 mkdir -p "/lib/modules/$3/updates/dkms" && echo "$version" >"/lib/modules/$3/updates/dkms/nvidia.ko"
+[ ! -e /etc/nvidia-fs-fails ] || { echo "Error! Bad return status for module nvidia-fs" >&2; exit 11; }
 DKMS
 chmod +x "$build/dkms/usr/sbin/dkms"
 package dkms 99-1 "" "$build/dkms"
@@ -142,6 +143,7 @@ sed "s/@FLAVOUR@/$flavour/" >/usr/local/sbin/load-nvidia <<'LOAD'
 #!/bin/sh
 module=/lib/modules/6.1.0-22-@FLAVOUR@/updates/dkms/nvidia.ko
 [ -e $module ] && [ -e /etc/modprobe.d/glmstead-nouveau.conf ] || exit 0
+[ -e /dev/nvidia0 ] || mknod /dev/nvidia0 c 10 229 # fuse's: outside of what a container may open
 mountpoint -q /proc/driver || mount -t tmpfs none /proc/driver
 mkdir -p /proc/driver/nvidia
 echo "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  $(cat $module)  Release Build  (test)" >/proc/driver/nvidia/version

@@ -23,7 +23,7 @@ def host(machines: Machines) -> DriverHost:
 
 NOTHING_INSTALLED: dict[str, tuple[dict[str, object], str]] = {
     "a mirror that is down": (
-        {"driver_repository": "http://10.77.47.11:1"},
+        {"driver_repository": f"http://{address(1)}:1"},
         "apt-get update: the repository cannot be reached: check driver_repository and the host's "
         "way out",
     ),
@@ -56,8 +56,8 @@ def test_a_repository_that_will_not_do_is_refused(
 
 
 def test_A13_held_broken_packages_are_named(host: DriverHost) -> None:
-    """A site's own pin wants a library that fits no driver of the declared version."""
-    pin = "Package: libcuda1\nPin: version 570.*\nPin-Priority: 1001\n"
+    """A site's own pin forbids the one library that the declared driver needs."""
+    pin = "Package: libcuda1\nPin: version 580.159.03*\nPin-Priority: -10\n"
     host.ssh("cat >/etc/apt/preferences.d/00-a-site", stdin=pin)
 
     said = host.deploy().said
@@ -128,13 +128,21 @@ def test_a_second_deploy_changes_nothing(host: DriverHost) -> None:
     assert host.deploy().changed == []
 
 
+def test_A18_another_module_that_does_not_build_stops_nothing(host: DriverHost) -> None:
+    """nvidia-fs of GPUDirect Storage, which nothing here needs."""
+    host.ssh("touch /etc/nvidia-fs-fails; rm /lib/modules/6.1.0-21-amd64/updates/dkms/nvidia.ko")
+
+    assert host.deploy().changed == ["Module for every kernel"]
+    host.ssh("rm /etc/nvidia-fs-fails")
+    assert host.deploy().changed == []
+
+
 def test_the_power_limit_is_set_once_and_again_after_a_reboot(host: DriverHost) -> None:
     assert host.deploy(gpu_power_limit_w=450).changed == ["Power limit 450 W"]
     assert host.deploy(gpu_power_limit_w=450).changed == []
     assert host.ssh("cat /var/log/nvidia-smi") == "--power-limit=450"
 
-    host.machines.run("glmstead", "lab", "reboot", "gpu1")
-    host.ssh("systemctl is-system-running --wait || true")
+    host.machines.reboot(1)
 
     assert host.ssh("cat /var/log/nvidia-smi").splitlines() == ["--power-limit=450"] * 2
     assert host.deploy(gpu_power_limit_w=450).changed == []

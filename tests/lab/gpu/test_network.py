@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.lab.gpu.machines import Machines, Outcome
+from tests.lab.gpu.machines import Machines, Outcome, address
 
 pytestmark = pytest.mark.lab
 
@@ -22,8 +22,7 @@ def test_the_mtu_is_set_once_and_passes_between_the_hosts(machines: Machines) ->
 
 
 def test_the_mtu_comes_back_after_a_reboot(machines: Machines) -> None:
-    assert machines.run("glmstead", "lab", "reboot", "gpu2").returncode == 0
-    machines.ssh(2, "systemctl is-system-running --wait || true")
+    machines.reboot(2)
 
     assert mtu(machines, 2) == 1300
 
@@ -37,6 +36,6 @@ def test_a_drifted_mtu_is_mended(machines: Machines) -> None:
 
 def test_G4s_mtu_is_refused_where_the_network_between_is_smaller(machines: Machines) -> None:
     assert (
-        "packets of 8896 bytes do not reach 10.77.47.12 (no answer in 2 s): raise the MTU of the "
+        f"packets of 8896 bytes do not reach {address(2)} (no answer in 2 s): raise the MTU of the "
         "network between the hosts (of the VPC, the switch), or lower cluster_mtu"
     ) in deploy(machines, 8896).said
