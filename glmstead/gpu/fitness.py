@@ -17,6 +17,8 @@ def before(found: GpuHost, settings: Settings) -> list[str]:
     findings = () if replaced else found.findings  # of the driver that leaves
     lines = [f"{one.what}: {one.fix}" for one in findings]
     lines += host.surroundings(found, settings)
+    if not found.limits:  # none of our services runs, so a holder is none of ours
+        lines += [f"{one}: stop it, or glmstead recover" for one in holders_of(found, frozenset())]
     if replaced:
         return [*lines, *install.problems(found, settings)]
     return [*lines, *after(found, settings)]

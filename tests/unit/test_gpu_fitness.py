@@ -318,6 +318,27 @@ FIELD: dict[str, tuple[Raw, list[str]]] = {
         },
         ["7 GPUs (without driver: 0000:17:00.0), 8 needed: reboot, or set gpu_count"],
     ),
+    "C4 G1 G3 an engine that outlived its server": (
+        {
+            "smi": {
+                **raw_host()["smi"],
+                "holders": ok("GPU-0, 4242, VLLM::EngineCor, 90112\n"),
+            }
+        },
+        [
+            "VLLM::EngineCor (pid 4242) holds 90112 MiB of GPU-0: stop it, or glmstead recover",
+        ],
+    ),
+    "the engine itself holds its GPUs": (
+        {
+            "smi": {
+                **raw_host()["smi"],
+                "holders": ok("GPU-0, 4242, VLLM::EngineCor, 90112\n"),
+            },
+            "limits": {"glmstead-vllm": ""},
+        },
+        [],
+    ),
     "/dev/shm and the clock": (
         {"shm": 64 * 2**20, "clock": ok("no\n")},
         [
