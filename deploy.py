@@ -17,6 +17,7 @@ from tasks import (
     engine,
     gateway,
     image,
+    metrics,
     model,
     moving,
     nccl,
@@ -64,6 +65,7 @@ vllm.serve_model(settings, cluster)
 single.serve_model(settings, cluster)
 gateway.open_gateway(settings)
 watch.keep_watch()
+metrics.keep_figures(settings, cluster)
 moving.keep_one_image(settings)
 container.keep_gpus(settings)  # after every change of a unit
 smoke.ask_questions(settings)

@@ -40,6 +40,11 @@ def bound_ports(settings: Settings, groups: list[str]) -> dict[str, int]:
         ports["vllm_port"] = settings.vllm.port
     if "gateway" in groups:
         ports["gateway_port"] = settings.gateway.port
+    if settings.metrics.enabled:
+        ports["metrics_node_port"] = settings.metrics.node_port
+        if "gateway" in groups:
+            ports["metrics_port"] = settings.metrics.port
+            ports["metrics_gateway_port"] = settings.metrics.gateway_port
     return ports
 
 

@@ -184,7 +184,9 @@ def front_config(settings: Settings) -> dict[str, Any]:
     limits = {"max_tokens": gateway.max_tokens, "thinking_tokens": gateway.thinking_tokens}
     idle = settings.idle
     sleep = {"folder": places.GATEWAY_FOLDER, "wait_s": idle.wait_s} if idle.after_s else None
-    return {**limits, "gate": places.GATE_FOLDER if gated or sleep else None, "sleep": sleep}
+    figures = {"figures_port": settings.metrics.gateway_port} if settings.metrics.enabled else {}
+    gate = places.GATE_FOLDER if gated or sleep else None
+    return {**limits, "gate": gate, "sleep": sleep, **figures}
 
 
 def gate_config(settings: Settings) -> dict[str, Any]:

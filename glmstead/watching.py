@@ -5,6 +5,7 @@ from typing import Any
 from glmstead import places
 from glmstead.serving import gateway_url
 from glmstead.settings import Cluster, Settings
+from glmstead.status_report import GAVE_UP_AFTER
 
 
 def watch_config(settings: Settings, cluster: Cluster, name: str) -> dict[str, Any]:
@@ -28,6 +29,18 @@ def watch_config(settings: Settings, cluster: Cluster, name: str) -> dict[str, A
         "environment": places.ENGINE_ENV,
         "evidence": places.EVIDENCE,
         "py_spy": f"{settings.engine.root}/bin/py-spy",
+        "figures": figures_config(settings) if settings.metrics.enabled else None,
+    }
+
+
+def figures_config(settings: Settings) -> dict[str, Any]:
+    """What the watch writes for the node exporter."""
+    return {
+        "file": places.FIGURES,
+        "interval_s": settings.metrics.interval_s,
+        "failed_starts": GAVE_UP_AFTER,
+        "gpus": settings.gpu.count,
+        "patches": places.PATCHES if settings.engine.kind != "container" else None,
     }
 
 

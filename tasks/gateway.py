@@ -40,7 +40,8 @@ def configure_gateway(settings: Settings) -> None:
     front = json.dumps(front_config(settings)) + "\n"
     files = [ManagedFile(places.GATEWAY_CONFIG, config), ManagedFile(places.GATEWAY_FRONT, front)]
     managed_files(name="LiteLLM configuration", files=files)
-    programs = shipped("gateway/rules", "gateway/sleep", "gateway/app", "gateway/serve")
+    names = ("rules", "sleep", "figures", "app", "serve")
+    programs = shipped(*(f"gateway/{name}" for name in names))
     managed_files(name="Front of LiteLLM", files=programs)
     ready = [f"{gateway_url(settings)}/health/liveliness", "170"]
     server = [f"{gateway.root}/bin/python", "-m", "glmstead.gateway.serve", places.GATEWAY_CONFIG]

@@ -19,8 +19,9 @@ from tasks.gateway import shipped
 def configure_watch(settings: Settings, cluster: Cluster) -> None:
     document = watch_config(settings, cluster, host.name)
     files = [ManagedFile(places.WATCH_CONFIG, json.dumps(document, indent=1) + "\n")]
-    names = ("evidence", "idle", "liveness", "looks", "main", "notify")
+    names = ("evidence", "figures", "idle", "liveness", "looks", "main", "notify")
     files += shipped(*(f"watch/{name}" for name in names))
+    files += shipped("gpu/smi", "gpu/values", "patching/guard")
     managed_files(name="Watch", files=files)
     words = ["/usr/bin/python3", "-m", "glmstead.watch.main", places.WATCH_CONFIG]
     managed_files(
@@ -28,7 +29,7 @@ def configure_watch(settings: Settings, cluster: Cluster) -> None:
         files=unit_file(
             places.WATCH,
             inputs=[file.path for file in files],
-            command=exec_line([*words, f"/run/glmstead/{places.WATCH}"]),
+            command=exec_line([*words, places.WATCH_FOLDER]),
         ),
     )
 

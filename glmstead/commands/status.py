@@ -10,6 +10,7 @@ import click
 
 from glmstead import places
 from glmstead.commands.plan import declared, inventory_argument
+from glmstead.metrics import wanted
 from glmstead.settings.model import Cluster, Settings
 from glmstead.status_report import Report, judge
 from glmstead.text_table import table
@@ -53,11 +54,12 @@ def question(settings: Settings, name: str, cluster: Cluster) -> dict[str, Any]:
     units = on_head if is_head else [places.RAY_WORKER]
     if name == cluster.gateway.name:
         units += [places.GATEWAY, places.GATE]
+    measured = [part.unit for part in wanted(settings, name == cluster.gateway.name)]
     ray = {"words": ray_question(settings, cluster), "environment": places.ENGINE_ENV}
     url = f"http://127.0.0.1:{settings.vllm.port}"
     engine = {"unit": places.VLLM, "url": url, "gate": places.GATE_FOLDER}
     return {
-        "units": [*units, places.WATCH],
+        "units": [*units, places.WATCH, *measured],
         "ray": ray if is_head and on_ray else None,
         "engine": engine if is_head else None,
     }

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from glmstead.gateway.figures import Figures
 from glmstead.gateway.rules import ANSWERING, BadRequest, Limits, applied
 from glmstead.gateway.sleep import Sleep
 
@@ -45,12 +46,18 @@ class Front:
         self.limits = limits
         self.gate = gate
         self.sleep = sleep or Sleep()
+        self.figures = Figures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection; what does not make the engine work goes through untouched."""
         path = str(scope.get("path", "")).rstrip("/")
         if scope["type"] != "http" or scope["method"] != "POST" or not path.endswith(ANSWERING):
             return await self.app(scope, receive, send)
+        kind = next(ending for ending in ANSWERING if path.endswith(ending))
+        with self.figures.request(kind.strip("/")) as seen:
+            await self._answer(path, scope, receive, seen.watching(send))
+
+    async def _answer(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         if not any(headers.get(name) for name in KEY_HEADERS):
             # LiteLLM without a database says 500 to a request that has no key.

@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from glmstead.gateway import figures
 from glmstead.gateway.app import Front, Gate
 from glmstead.gateway.rules import Limits
 from glmstead.gateway.sleep import Sleep
@@ -17,7 +18,8 @@ def front(document: str) -> tuple[Limits, Gate]:
     """The rules and the gate of a configuration file's text."""
     config = json.loads(document)
     gate = config.pop("gate")
-    config.pop("sleep", None)
+    for name in ("sleep", "figures_port"):
+        config.pop(name, None)
     return Limits(**config), Gate(Path(gate) if gate else None)
 
 
@@ -36,7 +38,10 @@ def main(litellm_config: str, front_config: str, host: str, port: str) -> None:
     document = Path(front_config).read_text()
     limits, gate = front(document)
     awake = sleep(document, os.environ["LITELLM_MASTER_KEY"])
-    uvicorn.run(Front(app, limits, gate, awake), host=host, port=int(port), server_header=False)
+    served = Front(app, limits, gate, awake)
+    if figures_port := json.loads(document).get("figures_port"):
+        figures.served(served.figures, figures_port)
+    uvicorn.run(served, host=host, port=int(port), server_header=False)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from glmstead.settings.sections import (
     IdleSettings,
     ImageSettings,
     JournalSettings,
+    MetricsSettings,
     ModelSettings,
     NcclSettings,
     OverlaySettings,
@@ -55,6 +56,7 @@ class Settings(BaseModel):
     journal: JournalSettings
     watch: WatchSettings
     idle: IdleSettings
+    metrics: MetricsSettings
 
     @property
     def gpus_per_host(self) -> int:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from glmstead.watch import evidence
+from glmstead.watch import evidence, figures
 from glmstead.watch.idle import Idle
 from glmstead.watch.liveness import Limits, Liveness
 from glmstead.watch.looks import answer, compiling, gateway_key, is_ray_member, look, properties
@@ -137,6 +137,8 @@ def main(config_path: str, folder: str) -> None:
     watches = {unit: Watch(config, Path(folder), unit) for unit in config["watched"]}
     first, *others = watches.values()
     idle = Idle(config["idle"], first.unit) if config["idle"] else None
+    if config["figures"]:
+        figures.start(config["figures"], config["watched"], Path(folder))
     notify(READY="1")
     while True:
         if idle is not None and idle.wake_up():
@@ -145,8 +147,8 @@ def main(config_path: str, folder: str) -> None:
             watch_engine(first, others[0]) if others else watch_member(first)
             if idle is not None and idle.fall_asleep(look(config["url"], 5).unfinished):
                 first.tell("asleep")
-        states = "; ".join(f"{unit}: {one.state}" for unit, one in watches.items())
-        notify(WATCHDOG="1", STATUS=states)
+        status = "; ".join(f"{unit}: {one.state}" for unit, one in watches.items())
+        notify(WATCHDOG="1", STATUS=status)
         time.sleep(config["interval_s"])
 
 

@@ -12,6 +12,7 @@ from pyinfra.api.inventory import Inventory
 from testinfra.host import Host
 
 from glmstead.inventory import load, settings_of
+from glmstead.metrics import wanted
 from glmstead.settings import Cluster, Settings, cluster_of
 
 
@@ -70,9 +71,10 @@ def settings(member: str, inventory: Inventory) -> Settings:
 
 
 @pytest.fixture
-def units(member: str, cluster: Cluster) -> list[str]:
+def units(member: str, cluster: Cluster, settings: Settings) -> list[str]:
     """Units that the roles of a host call for."""
-    names = ["glmstead-watch"]
+    measured = wanted(settings, member == cluster.gateway.name)
+    names = ["glmstead-watch", *(part.unit for part in measured)]
     if member == cluster.head.name:
         names += ["glmstead-ray-head", "glmstead-vllm"]
     else:

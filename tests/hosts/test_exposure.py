@@ -33,7 +33,7 @@ def test_open_ports_are_declared_or_private(machine: Host, settings: Settings) -
     """Ray's gRPC binds to every address; its unit then admits declared networks only."""
     cluster, gateway = settings.cluster, settings.gateway
     for address, port, unit in listening(machine):
-        if unit == places.GATEWAY:
+        if unit == places.GATEWAY and address != "127.0.0.1":  # its own figures are on loopback
             assert (address, port) == (gateway.bind, gateway.port)
         elif address not in ("127.0.0.1", cluster.address):
             admitted = shown(machine, unit, "IPAddressAllow").split()
@@ -41,6 +41,20 @@ def test_open_ports_are_declared_or_private(machine: Host, settings: Settings) -
             networks = {str(ip_network(one)) for one in admitted}
             assert set(denied) == {"0.0.0.0/0", "::/0"}
             assert networks == {"127.0.0.0/8", *cluster.allow_from}, f"{unit} {port}"
+
+
+def test_figures_are_read_from_declared_networks_only(
+    machine: Host, settings: Settings, units: list[str]
+) -> None:
+    metrics, address = settings.metrics, settings.cluster.address
+    ports = {places.NODE_EXPORTER: metrics.node_port, places.PROMETHEUS: metrics.port}
+    found = {unit: (host, port) for host, port, unit in listening(machine) if unit in ports}
+
+    assert found == {unit: (address, port) for unit, port in ports.items() if unit in units}
+    for unit in found:
+        networks = {str(ip_network(one)) for one in shown(machine, unit, "IPAddressAllow").split()}
+        assert networks == {"127.0.0.0/8", *settings.cluster.allow_from}, unit
+        assert "0.0.0.0/0" in shown(machine, unit, "IPAddressDeny")
 
 
 def test_secrets_are_for_their_reader_alone(

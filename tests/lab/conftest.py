@@ -11,16 +11,23 @@ from pathlib import Path
 import pytest
 
 from glmstead import ROOT
+from glmstead.lab.config import LabConfig
 
-_NAME, _SUBNET = "test", "10.77.48.0/24"
-_KEPT = "GLMSTEAD_TEST_KEPT_LAB"  # name of a deployed lab to use as it is, while writing tests
+# Name of a deployed lab to use as it is, while writing tests; GLMSTEAD_LAB_SUBNET is its subnet
+_KEPT = os.environ.get("GLMSTEAD_TEST_KEPT_LAB")
+_OWN = {"GLMSTEAD_LAB_NAME": "test", "GLMSTEAD_LAB_SUBNET": "10.77.48.0/24"}
+ENV = {**os.environ, **({"GLMSTEAD_LAB_NAME": _KEPT} if _KEPT else _OWN)}
+LAB = LabConfig.from_environment(ENV)
+HEAD, WORKER = LAB.host_names(2)
+ADDRESS = str(LAB.address(HEAD))
+GATEWAY = f"http://{ADDRESS}:4000"
 INVENTORY = ROOT / "inventories" / "lab.py"
 Run = subprocess.CompletedProcess[str]
 
 
 @dataclass(frozen=True)
 class Deployed:
-    """The lab of this run: hosts test1 (head, gateway) and test2 (worker)."""
+    """The lab of this run: hosts HEAD (also the gateway's) and WORKER."""
 
     env: dict[str, str]
     demo: list[str]  # what scripts/demo said
@@ -76,15 +83,14 @@ def root_rights() -> None:
 @pytest.fixture(scope="session")
 def deployed() -> Iterator[Deployed]:
     """Two fresh hosts brought up by the README's first command; down again at the end."""
-    if kept := os.environ.get(_KEPT):
-        yield Deployed({**os.environ, "GLMSTEAD_LAB_NAME": kept}, demo=[])
+    lab = Deployed(ENV, demo=[])
+    if _KEPT:
+        yield lab
         return
-    env = {**os.environ, "GLMSTEAD_LAB_NAME": _NAME, "GLMSTEAD_LAB_SUBNET": _SUBNET}
-    lab = Deployed(env, demo=[])
     try:
         demo = subprocess.run(
             [ROOT / "scripts" / "demo", "--fresh"],
-            env=env,
+            env=ENV,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -10,10 +10,9 @@ import httpx
 import pytest
 
 from glmstead.lab.config import LabConfig
-from tests.lab.conftest import INVENTORY, Deployed
+from tests.lab.conftest import GATEWAY, INVENTORY, Deployed
 
 pytestmark = pytest.mark.lab
-GATEWAY = "http://10.77.48.11:4000"
 PACKAGES = ("@anthropic-ai/claude-code@2.1.197", "@mariozechner/pi-coding-agent@0.73.1")
 QUESTION, ANSWER = "What is 17 multiplied by 24?", "17 multiplied by 24 is 408."
 SYSTEM = ("--system-prompt", "You are a helpful assistant.")

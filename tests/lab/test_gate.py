@@ -16,10 +16,10 @@ import yaml
 
 from glmstead import ROOT
 from tests.lab import wrong_models
-from tests.lab.conftest import Deployed
+from tests.lab.conftest import ADDRESS, HEAD, Deployed
 
 pytestmark = pytest.mark.lab
-HEAD, ADDRESS, PORT = "test1", "10.77.48.11", 8100
+PORT = 8100
 MODEL = ROOT / "files/models/glm-nano"
 UNIT, FOLDER = "wrong-engine", "/var/lib/glmstead/wrong"
 TEMPLATE = """{% for m in messages %}<|im_start|>{{ m.role }}

@@ -7,10 +7,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.lab.conftest import INVENTORY, Deployed
+from glmstead import ROOT
+from tests.lab import wrong_models
+from tests.lab.conftest import GATEWAY, HEAD, INVENTORY, WORKER, Deployed
 
 pytestmark = pytest.mark.lab
-HEAD, GATEWAY = "test1", "http://10.77.48.11:4000"
+MAP = (
+    '            "model_source": "host",\n            "model_directory": "/var/lib/wrong-map",\n'
+    '            "model_name": "glm-wrong-map",\n'
+)
 ROTARY = '        "vllm_args": {"dtype": "bfloat16", "enforce-eager": True},\n'
 
 
@@ -26,6 +31,15 @@ def status_of(key: str) -> tuple[int, str | None]:
     url = f"{GATEWAY}/v1/chat/completions"
     reply = httpx.post(url, json=body, headers=headers, timeout=60)
     return reply.status_code, reply.headers.get("retry-after")
+
+
+def changed(folder: Path, lines: str) -> Path:
+    """The lab's inventory with further data of every host."""
+    path, text = folder / "wrong.py", INVENTORY.read_text()
+    anchor = '            "cluster_address": host.address,\n'
+    assert anchor in text
+    path.write_text(text.replace(anchor, anchor + lines))
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +81,7 @@ def test_a_first_hello_is_streamed_with_its_thoughts_and_its_cost(deployed: Depl
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--model", "glm-9"), "gateway http://10.77.48.11:4000: no model glm-9, it has "),
+        (("--model", "glm-9"), f"gateway {GATEWAY}: no model glm-9, it has "),
         (("--longest", "9000"), "--longest 9000: vllm_max_model_len is 8192; fix: ask for less"),
     ],
 )
@@ -78,7 +92,7 @@ def test_what_cannot_be_asked_is_one_line(
 
     assert (status, out) == (1, "")
     assert errors.count("\n") == 1
-    assert errors.startswith(said.replace("http://10.77.48.11:4000", GATEWAY))
+    assert errors.startswith(said)
 
 
 def test_a_wrong_key_is_one_line(deployed: Deployed, tmp_path: Path) -> None:
@@ -110,17 +124,38 @@ def test_the_gate_closes_with_the_engine_and_opens_by_itself(deployed: Deployed,
 def test_a_deploy_that_would_serve_garbage_fails_and_serves_nobody(
     deployed: Deployed, key: str, tmp_path: Path
 ) -> None:
-    wrong = tmp_path / "wrong.py"
-    anchor = '            "cluster_address": host.address,\n'
-    text = INVENTORY.read_text()
-    assert anchor in text
-    wrong.write_text(text.replace(anchor, anchor + ROTARY))
-
-    done = deployed.run("glmstead", "deploy", wrong, timeout_s=900)
+    done = deployed.run("glmstead", "deploy", changed(tmp_path, ROTARY), timeout_s=900)
 
     assert done.returncode == 1
     assert "answers are wrong, the gateway stays closed:" in done.stdout + done.stderr
     assert status_of(key) == (503, "10")
     deployed.deploy()  # as declared again
     assert status_of(key)[0] == 200
+    assert deployed.deploy() == {}
+
+
+@pytest.mark.slow
+def test_a_wrong_layer_map_is_refused_before_an_engine_loads_it(
+    deployed: Deployed, key: str, tmp_path: Path
+) -> None:
+    """Dense attention asks no map, so no answer can tell: its own contradiction must."""
+    wrong_models.other_layer_map(ROOT / "files/models/glm-nano", tmp_path / "model")
+    for host in (HEAD, WORKER):
+        deployed.send(host, tmp_path / "model", "/var/lib/wrong-map")
+    started = deployed.ssh(HEAD, "systemctl show -P InvocationID glmstead-vllm")
+    try:
+        done = deployed.run("glmstead", "deploy", changed(tmp_path, MAP), timeout_s=300)
+
+        assert done.returncode == 1
+        assert (
+            "/var/lib/glmstead/models/glm-wrong-map: index_topk_pattern and indexer_types describe "
+            "different layer maps"
+        ) in done.stdout
+        assert deployed.ssh(HEAD, "systemctl show -P InvocationID glmstead-vllm") == started
+        assert status_of(key)[0] == 200
+    finally:
+        for host in (HEAD, WORKER):
+            folders = "/var/lib/wrong-map /var/lib/glmstead/models/glm-wrong-map"
+            deployed.ssh(host, f"rm -rf {folders}")
+    deployed.deploy()
     assert deployed.deploy() == {}

@@ -18,6 +18,16 @@ def other_rope(source: Path, target: Path) -> None:
     (target / "config.json").write_text(json.dumps(config))
 
 
+def other_layer_map(source: Path, target: Path) -> None:
+    """Two maps that contradict each other: the last layer runs its indexer in one only."""
+    shutil.copytree(source, target)
+    config = json.loads((target / "config.json").read_text())
+    letters = ["F" if one == "full" else "S" for one in config["indexer_types"]]
+    letters[-1] = "S" if letters[-1] == "F" else "F"
+    config["index_topk_pattern"] = "".join(letters)
+    (target / "config.json").write_text(json.dumps(config))
+
+
 def corrupted_shard(source: Path, target: Path) -> None:
     """A hole of 2 MiB in the weights, as a broken transfer leaves: right size, wrong content."""
     shutil.copytree(source, target)

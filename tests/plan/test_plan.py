@@ -33,6 +33,7 @@ ORDER = [
     "vLLM",
     "Gateway",
     "Watch",
+    "Metrics",
     "Smoke",
 ]
 
@@ -64,6 +65,19 @@ def test_each_host_gets_its_role(fleet: Fleet, plan: Plan) -> None:
     assert planned["vLLM | vLLM has answered"] == ["@fake/h1"]
     assert planned["Gateway | LiteLLM answers"] == ["@fake/h1"]
     assert planned["Gateway | People are served"] == ["@fake/h1"]
+
+
+def test_figures_are_kept_by_who_they_are_of(fleet: Fleet, plan: Plan) -> None:
+    off, on = plan(fleet("lab")), plan(fleet("lab", metrics_enabled=True))
+    both, gateway = ["@fake/h1", "@fake/h2"], ["@fake/h1"]
+
+    assert [name for name in changes(off) if name.startswith("Metrics")] == [
+        "Metrics | Nothing that is not declared"
+    ]
+    assert changes(off)["Metrics | Nothing that is not declared"] == []
+    assert changes(on)["Metrics | Programs"] == both
+    assert changes(on)["Metrics | Node exporter answers"] == both
+    assert changes(on)["Metrics | Prometheus answers"] == gateway
 
 
 def test_an_unfit_host_stops_the_run_before_anything_changes(

@@ -1,5 +1,7 @@
 """Each rule across settings, in its exact words."""
 
+from pathlib import Path
+
 import pytest
 
 from glmstead import ROOT
@@ -294,3 +296,23 @@ def test_a_release_for_which_a_patch_is_inert_is_refused(refusals: Refusals) -> 
 
 def _both_hosts(lines: list[str]) -> list[str]:
     return [f"@fake/{host}: {line}" for host in ("h1", "h2") for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{"index_topk": 4, "indexer_types": ["full"], "num_hidden_layers": 1, '
+            '"index_topk_pattern": "S"}',
+            "index_topk_pattern and indexer_types describe different layer maps",
+        ),
+        ("{", "config.json is no JSON: "),
+    ],
+)
+def test_a_checkpoint_that_contradicts_itself_reaches_no_host(
+    tmp_path: Path, refusals: Refusals, text: str, said: str
+) -> None:
+    (tmp_path / "config.json").write_text(text)
+    lines = refusals(data={"model_directory": str(tmp_path)})
+
+    assert any("model_directory: " in line and said in line for line in lines)

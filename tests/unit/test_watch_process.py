@@ -51,6 +51,16 @@ class Server:
         return f"http://127.0.0.1:{self.http.server_port}"
 
 
+def figures(folder: Path) -> dict[str, object]:
+    """Configuration of a route with GPUs and one patch, which is not in its file."""
+    (folder / "patched.py").write_text("x = 1\n")
+    entry = {"file": str(folder / "patched.py"), "sha256": "0" * 64}
+    (folder / "patches.json").write_text(json.dumps({"ABORT_RACE_FIX": [entry]}))
+    file, patches = str(folder / "glmstead.prom"), str(folder / "patches.json")
+    numbers = {"interval_s": 0.1, "failed_starts": 5, "gpus": 8}
+    return {"file": file, "patches": patches, **numbers}
+
+
 @pytest.fixture
 def server() -> Iterator[Server]:
     found = Server()
@@ -70,12 +80,18 @@ def watch(tmp_path: Path, server: Server) -> Iterator[Callable[[], None]]:
         f'    *) echo "$@ $(ls {tmp_path}/evidence)" >>{tmp_path}/calls ;;\nesac\n'
     )
     fake.chmod(0o755)
+    smi = fake.with_name("nvidia-smi")
+    smi.write_text(
+        "#!/bin/sh\necho Failed to initialize NVML: Driver/library version mismatch\nexit 18\n"
+    )
+    smi.chmod(0o755)
     limits = {"idle_ask_s": 60, "failures": 2, "compile_s": 0, "restarts": 1, "window_s": 3600}
     config = {
         **{"watched": [VLLM, GATEWAY], "units": [VLLM], "interval_s": 0.1, "answer_s": 0.3},
         **{"limits": limits, "url": server.url, "gateway_url": server.url, "model": "glm-5.2"},
         **{"key_file": "/nonexistent", "address": "10.0.0.1", "ray": ["true"], "idle": None},
         **{"environment": "/nonexistent", "evidence": f"{tmp_path}/evidence", "py_spy": "true"},
+        "figures": figures(tmp_path),
     }
     (tmp_path / "watch.json").write_text(json.dumps(config))
     words = [sys.executable, "-m", "glmstead.watch.main", str(tmp_path / "watch.json")]
@@ -137,3 +153,35 @@ def test_what_was_restarted_is_known_after_the_watch_s_own_death(
     until(lambda: said(tmp_path).startswith("gave up"))
 
     assert not (tmp_path / "calls").exists()
+
+
+def test_the_node_exporter_finds_what_no_exporter_knows(
+    watch: Callable[[], None], server: Server, tmp_path: Path
+) -> None:
+    own = tmp_path.parent / VLLM
+    own.mkdir(exist_ok=True)
+    (own / "failed").write_text(json.dumps({"count": 5}))
+    file = tmp_path / "glmstead.prom"
+    watch()
+    until(lambda: file.exists() and "glmstead_alive_timestamp" in file.read_text())
+    lines = file.read_text().splitlines()
+    found = dict(line.rsplit(" ", 1) for line in lines)
+
+    assert found.pop(f'glmstead_alive_timestamp_seconds{{unit="{VLLM}"}}')
+    assert abs(float(found.pop("glmstead_figures_timestamp_seconds")) - time.time()) < 60
+    assert found == {
+        f'glmstead_failed_starts{{unit="{VLLM}"}}': "5",
+        f'glmstead_gave_up{{unit="{VLLM}"}}': "1",
+        f'glmstead_asleep{{unit="{VLLM}"}}': "0",
+        f'glmstead_watch_restarts{{unit="{VLLM}"}}': "0",
+        f'glmstead_watch_gave_up{{unit="{VLLM}"}}': "0",
+        f'glmstead_failed_starts{{unit="{GATEWAY}"}}': "0",
+        f'glmstead_gave_up{{unit="{GATEWAY}"}}': "0",
+        f'glmstead_asleep{{unit="{GATEWAY}"}}': "0",
+        f'glmstead_watch_restarts{{unit="{GATEWAY}"}}': "0",
+        f'glmstead_watch_gave_up{{unit="{GATEWAY}"}}': "0",
+        'glmstead_patch_missing{patch="ABORT_RACE_FIX"}': "1",
+        'glmstead_gpu_driver{state="mismatch"}': "1",
+        "glmstead_gpus_found": "0",
+        "glmstead_gpus_declared": "8",
+    }

@@ -1,9 +1,12 @@
 """Where the checkpoint comes from."""
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from glmstead import ROOT
+from glmstead.layer_map import contradictions
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import UNSET, Problem
 
@@ -35,9 +38,12 @@ def controller_source(settings: Settings, cluster: Cluster) -> Iterator[Problem]
         yield Problem("model_directory", UNSET, "a value is needed", fix)
     elif model.directory.endswith(".tar") and (ROOT / model.directory).is_file():
         return
-    elif not (ROOT / model.directory / "config.json").is_file():
+    elif not (config := ROOT / model.directory / "config.json").is_file():
         wrong = f"no config.json in {ROOT / model.directory}"
         yield Problem("model_directory", model.directory, wrong, "give the checkpoint's folder")
+    else:
+        for wrong in _contradictions(config):
+            yield Problem("model_directory", model.directory, wrong, "use a whole checkpoint")
 
 
 def host_source(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
@@ -46,3 +52,11 @@ def host_source(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     if model.source == "host" and not (model.directory or "").startswith("/"):
         wrong = "source host needs an absolute path"
         yield Problem("model_directory", model.directory, wrong, "give the folder or tar there")
+
+
+def _contradictions(config: Path) -> list[str]:
+    """What a file says against itself; what is on hosts is judged there, in the same words."""
+    try:
+        return contradictions(json.loads(config.read_text()))
+    except ValueError as error:
+        return [f"config.json is no JSON: {error}"]

@@ -89,7 +89,17 @@ def _ports(settings: Settings) -> dict[str, int]:
         "model_share_port": settings.model.share_port,
         "vllm_port": settings.vllm.port,
         "gateway_port": settings.gateway.port,
+        **_metrics_ports(settings),
     }
+
+
+def _metrics_ports(settings: Settings) -> dict[str, int]:
+    metrics = settings.metrics
+    if not metrics.enabled:
+        return {}
+    names = ("port", "node_port", "gateway_port", "dcgm_port")
+    ports = {f"metrics_{name}": getattr(metrics, name) for name in names}
+    return {key: port for key, port in ports.items() if port is not None}
 
 
 def _variables(settings: Settings) -> Iterator[tuple[str, str, str]]:

@@ -23,6 +23,7 @@ from glmstead.settings.sections.lifecycle import (
     JournalSettings,
     WatchSettings,
 )
+from glmstead.settings.sections.metrics import MetricsSettings
 from glmstead.settings.sections.serving import (
     GatewaySettings,
     ModelSettings,
@@ -44,6 +45,7 @@ __all__ = [
     "IdleSettings",
     "ImageSettings",
     "JournalSettings",
+    "MetricsSettings",
     "ModelSettings",
     "NcclSettings",
     "OverlaySettings",
