@@ -21,6 +21,7 @@ DISK = f'node_filesystem_%s_bytes{{{WORKER},mountpoint="/",fstype="ext4"}}'
 # An hour of a cluster that serves: a value a minute.
 WELL: Series = {
     f'up{{job="vllm",{HEAD}}}': "1x60",
+    f'up{{job="node",{HEAD}}}': "1x60",
     f'up{{job="node",{WORKER}}}': "1x60",
     f'vllm:num_requests_running{{{HEAD},engine="0"}}': "3x60",
     f'vllm:num_requests_waiting{{{HEAD},engine="0"}}': "2x8 0x52",
@@ -37,7 +38,7 @@ WELL: Series = {
     f'DCGM_FI_DEV_XID_ERRORS{{{WORKER},gpu="3"}}': "0x60",
     UNIT % ("gate", "active"): "0x3 1x57",
     UNIT % ("vllm", "failed"): "0x60",
-    STARTED: "100x30 1900x30",
+    STARTED: "100x10 0x5 700x10 0x5 1300x30",
     REQUESTS % "200": "0+60x60",
     REQUESTS % "503": "0+60x60",
     REQUESTS % "500": "0+1x60",
@@ -51,9 +52,10 @@ FIRES: list[tuple[str, Series]] = [
     ("KvCacheFull", {f'vllm:kv_cache_usage_perc{{{HEAD},engine="0"}}': "0.97x60"}),
     ("RequestsWait", {f'vllm:num_requests_waiting{{{HEAD},engine="0"}}': "2x60"}),
     ("GateClosed", {UNIT % ("gate", "active"): "0x60"}),
+    ("GateClosed", {UNIT % ("gate", "active"): "stale"}),  # never started
     ("GatewayErrors", {REQUESTS % "500": "0+10x60"}),
     ("GatewayErrors", {REQUESTS % "0": "0+10x60"}),
-    ("EngineRestarts", {STARTED: "100x10 700x10 1300x10 1900x30"}),
+    ("EngineRestarts", {STARTED: "100x8 0x2 700x8 0x2 1300x8 0x2 1900x30"}),
     ("StartsGivenUp", {f'glmstead_gave_up{{{HEAD},unit="glmstead-vllm"}}': "1x60"}),
     ("StartsGivenUp", {f'glmstead_watch_gave_up{{{HEAD},unit="glmstead-vllm"}}': "1x60"}),
     ("UnitFailed", {UNIT % ("vllm", "failed"): "1x60"}),
