@@ -38,12 +38,15 @@ def convergence(unit: str, state: dict[str, Any], renewed: bool) -> Commands:
     if state["ActiveState"] == "failed":
         # A start limit blocks a manual start too: opensvc/multipath-tools#100
         yield StringCommand("systemctl reset-failed", service)
-    if state["ActiveState"] == "active" and (state["stale"] or renewed):
-        yield with_journal("restart", unit)
-    elif state["ActiveState"] != "active":
+    if state["ActiveState"] != "active":
         # Failed starts that were counted before a person came, and sleep: attempts.py
         marks = [QuoteString(f"/run/glmstead/{unit}/{name}") for name in ("failed", "asleep")]
         yield StringCommand("rm -f", *marks)
+    # A start that goes on after its deploy was killed would end with the inputs it began with.
+    began = state["ActiveState"] in ("active", "activating")
+    if (began and state["stale"]) or (state["ActiveState"] == "active" and renewed):
+        yield with_journal("restart", unit)
+    elif state["ActiveState"] != "active":
         yield with_journal("start", unit)
 
 
