@@ -16,7 +16,7 @@ from glmstead.checkpoint.listing import STATE, CheckpointError, Entry, Folder
 
 _PACKAGES = Path(__file__).resolve().parents[2]  # where this package itself is found
 _SMALL_GB = 64  # hf_xet took 6.6 GB and 7 processors at full speed: unslothai/unsloth-zoo#972
-_XET_CAP = {
+XET_CAP = {
     "HF_XET_CLIENT_AC_MAX_DOWNLOAD_CONCURRENCY": "8",
     "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": "512mb",
     "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_LIMIT": "1gb",
@@ -60,7 +60,7 @@ class Hub:
             "HF_HUB_VERBOSITY": "error",
         }
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING_FACE_"))}
-        return {**kept, **(_XET_CAP if _memory_gb() < _SMALL_GB else {}), **own}
+        return {**kept, **(XET_CAP if _memory_gb() < _SMALL_GB else {}), **own}
 
 
 def list_files(hub: Hub, folder: Folder) -> dict[str, Entry]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,6 +46,11 @@ class Share(ThreadingHTTPServer):
 
         threading.Thread(target=watch, daemon=True).start()
         self.serve_forever(poll_interval=0.2)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that went away: a killed fetch is no fault of this host."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def state(self) -> dict[str, Any]:
         """What this host can give, and what it is about."""

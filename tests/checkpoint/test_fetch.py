@@ -7,9 +7,11 @@ import os
 import tarfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from glmstead.checkpoint.hub_process import XET_CAP
 from glmstead.checkpoint.listing import Entry, read_json
 from tests.checkpoint.conftest import Host, contents
 from tests.checkpoint.hub_server import Fault, Hub
@@ -115,6 +117,13 @@ def test_a_silent_xet_store_is_left_for_plain_http(
     assert run.returncode == 0, run.stdout + run.stderr
     assert "no bytes for 1 s with Xet; plain HTTP from here on" in run.stdout
     assert host.holds(files)
+
+
+def test_the_pinned_xet_knows_the_caps_of_small_hosts(hub_python: Path) -> None:
+    (library,) = hub_python.parents[1].glob("lib/python3*/site-packages/hf_xet/*.so")
+    content = library.read_bytes()
+
+    assert [name for name in XET_CAP if name.encode() not in content] == []
 
 
 def test_a_hub_that_is_silent_for_ever_is_given_up_with_a_line(host: Host, hub: Hub) -> None:

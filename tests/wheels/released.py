@@ -58,19 +58,22 @@ def cache_root() -> Path:
     return Path(os.environ.get("GLMSTEAD_CACHE", default)).expanduser() / "wheel-files"
 
 
-def site_packages(package: str, release: str) -> Path:
+def site_packages(package: str, release: str, sources: tuple[str, ...] = ()) -> Path:
     """A folder laid out like site-packages, holding the stock sources of one release.
+
+    ``sources`` are the files to have; none: those that patches touch.
 
     Raises RuntimeError when uv finds no x86-64 wheel, httpx.HTTPError when it cannot be read.
     """
     # named by what is wanted too: a longer list is another folder
-    wanted = sha256("\n".join(SOURCES[package]).encode()).hexdigest()[:8]
+    names = sources or SOURCES[package]
+    wanted = sha256("\n".join(names).encode()).hexdigest()[:8]
     target = cache_root() / f"{package}-{release}-{wanted}"
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
         try:
-            _extract(_wheel(package, release), SOURCES[package], fresh)
+            _extract(_wheel(package, release), names, fresh)
             fresh.chmod(0o755)
             fresh.rename(target)
         except OSError:
