@@ -78,33 +78,46 @@ def place(python: str, hosts: list[str], hub: Hub, fetch_on: str, root: Path) ->
     """Seconds until the last host holds the model, from nothing."""
     addresses = [f"{NETWORK}.{10 + n}" for n in range(1, len(hosts) + 1)]
     program = [sys.executable, "-m", "glmstead.checkpoint"]
-    lenders, runs = [], []
+    lenders: list[subprocess.Popen[str]] = []
+    runs: list[subprocess.Popen[str]] = []
     started = time.monotonic()
-    for n, (name, address) in enumerate(zip(hosts, addresses, strict=True)):
-        inside, folder = ["ip", "netns", "exec", name], root / name
-        folder.mkdir(parents=True)
-        lend = ["share", str(folder), "--bind", address, "--port", str(PORT)]
-        words = [*inside, *program, *lend, "--allow", ",".join(addresses)]
-        lenders.append(subprocess.Popen(words, cwd=HERE))
-        client = {"python": python, "repo": "owner/model", "revision": COMMIT, "xet": False}
-        client |= {"endpoint": hub.url, "token_file": "/nonexistent", "workers": 8, "stall_s": 60}
-        part = [n, len(hosts)] if fetch_on == "all" else [0, 1] if n == 0 else None
-        peers = [f"{one}:{PORT}" for one in addresses if one != address]
-        request = {"root": str(folder), "origin": f"owner/model@{COMMIT}", "hub": client}
-        request |= {"part": part, "peers": peers}
-        process = subprocess.Popen(
-            [*inside, *program, "place"],
-            **{"cwd": HERE, "stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "text": True},
-        )
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(request))
-        process.stdin.close()
-        runs.append(process)
-    ends = [process.wait() for process in runs]
-    seconds = time.monotonic() - started
-    for process in lenders:
-        process.kill()
-        process.wait()
+    try:
+        for n, (name, address) in enumerate(zip(hosts, addresses, strict=True)):
+            inside, folder = ["ip", "netns", "exec", name], root / name
+            folder.mkdir(parents=True)
+            lend = ["share", str(folder), "--bind", address, "--port", str(PORT)]
+            words = [*inside, *program, *lend, "--allow", ",".join(addresses)]
+            lenders.append(subprocess.Popen(words, cwd=HERE, text=True))
+            client = {"python": python, "repo": "owner/model", "revision": COMMIT, "xet": False}
+            client |= {
+                "endpoint": hub.url,
+                "token_file": "/nonexistent",
+                "workers": 8,
+                "stall_s": 60,
+            }
+            part = [n, len(hosts)] if fetch_on == "all" else [0, 1] if n == 0 else None
+            peers = [f"{one}:{PORT}" for one in addresses if one != address]
+            request = {"root": str(folder), "origin": f"owner/model@{COMMIT}", "hub": client}
+            request |= {"part": part, "peers": peers}
+            process = subprocess.Popen(
+                [*inside, *program, "place"],
+                **{
+                    "cwd": HERE,
+                    "stdin": subprocess.PIPE,
+                    "stdout": subprocess.DEVNULL,
+                    "text": True,
+                },
+            )
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(request))
+            process.stdin.close()
+            runs.append(process)
+        ends = [process.wait() for process in runs]
+        seconds = time.monotonic() - started
+    finally:
+        for process in [*lenders, *runs]:
+            process.kill()
+            process.wait()
     if any(ends):
         raise SystemExit(f"a host failed: {ends}")
     return seconds
