@@ -1,7 +1,6 @@
 """Whole parts become files: each is hashed, and those that are right are made durable together.
 
-One flush of a journal serves every file that waits for it: with small shards, a flush for each file
-cost more than the copying.
+One flush of a journal serves every file that waits for it, so small shards do not wait for one each.
 """
 
 from __future__ import annotations
