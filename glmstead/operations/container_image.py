@@ -108,7 +108,8 @@ def tar_of(build: Build) -> str:
 @operation()
 def saved(build: Build) -> Commands:
     """
-    Ensure a built image also lies as a tar with its checksum and id, for hosts without a registry.
+    Ensure a built image also lies as a tar with its checksum and id, for hosts without a registry;
+    tars of its earlier builds go.
 
     + build: what was built
     """
@@ -119,11 +120,15 @@ def saved(build: Build) -> Commands:
     new, path, document = (QuoteString(f"{tar}{end}") for end in (".new", "", ".json"))
     reference, form = QuoteString(build.reference), QuoteString("{{.Id}}")
     text = QuoteString('{"image_archive_sha256": "%s", "image_digest": "%s"}\n')
+    content = build.reference.rpartition(":")[2]
+    every = QuoteString(Path(tar).name.replace(content, "?" * len(content)) + "*")
     yield StringCommand(
         *("mkdir -p", places.IMAGES, "&& docker save --output", new, reference),
         *("&& sum=$(sha256sum <", new, "| cut -c1-64)"),
         *("&& id=$(docker image inspect --format", form, reference, ")"),
         *("&& mv", new, path, "&& printf", text, '"$sum" "$id" >', new, "&& mv", new, document),
+        *("&& find", places.IMAGES, "-name", every, "! -name", QuoteString(f"*{content}.tar*")),
+        "-delete",
     )
 
 

@@ -1,6 +1,8 @@
 """One real host with real Docker, and images that stand in for the routes' own."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +91,15 @@ def prepare(lab: Deployed) -> None:
         f"'{{{{index .RepoDigests 0}}}} {{{{.Id}}}}' {REPOSITORY}:$v >>/root/digests; done",
         timeout_s=300,
     )
+
+
+def fetch(lab: Deployed, path: str, target: Path) -> Path:
+    """Copy a file of the host to this machine."""
+    glmstead = str(Path(sys.executable).with_name("glmstead"))
+    words = [glmstead, "lab", "ssh", HOST, f"cat {path}"]
+    with target.open("wb") as file:
+        subprocess.run(words, env=lab.env, stdin=subprocess.DEVNULL, stdout=file, check=True)
+    return target
 
 
 @pytest.fixture(scope="session")

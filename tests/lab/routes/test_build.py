@@ -12,13 +12,19 @@ from typing import Any
 import pytest
 
 from tests.lab.conftest import Deployed
-from tests.lab.routes.conftest import HERE, HOST, Inventories
+from tests.lab.routes.conftest import HERE, HOST, Inventories, fetch
 from tests.overlay_samples import MODULES, stand_in
 from tests.wheels.released import site_packages
 
 pytestmark = pytest.mark.lab
 BASE = "localhost:5000/stand-in/vllm-openai"
+PYTHON = "/opt/venv/bin/python"
 SITE = "/opt/venv/lib/python3.11/site-packages"
+COUNT_EDITS = (
+    "docker exec glmstead-vllm grep -c AMPERE_SPARSE_INDEXER "
+    f"{SITE}/vllm/model_executor/layers/sparse_attn_indexer.py"
+)
+RANKS = {"ray_gpus_per_host": 8, "vllm_tensor_parallel_size": 8}
 DOCKERFILE = f"""\
 FROM stand-in-base
 RUN python3 -m venv /opt/venv
@@ -50,10 +56,10 @@ def base_digest(lab: Deployed, tmp_path_factory: pytest.TempPathFactory) -> str:
 def built(inventory: Inventories, base_digest: str, tmp_path: Path) -> Callable[..., Path]:
     def write(**data: Any) -> Path:
         image: dict[str, Any] = {"image_base_name": BASE, "image_base_digest": base_digest}
-        image |= {"image_python": "/opt/venv/bin/python", "image_entry": ["vllm", "serve"]}
         overlay = stand_in(tmp_path / "overlay")
-        ranks = {"ray_gpus_per_host": 8, "vllm_tensor_parallel_size": 8}
-        return inventory("a100_docker", **{**image, **overlay, **ranks, **data})
+        return inventory(
+            "a100_docker", **{**image, "image_python": PYTHON, **overlay, **RANKS, **data}
+        )
 
     return write
 
@@ -67,11 +73,9 @@ def test_the_image_is_built_patched_verified_and_serves(
 ) -> None:
     lab.deploy(built())
     image = running(lab)
-    grep = "grep -c AMPERE_SPARSE_INDEXER"
-    file = f"{SITE}/vllm/model_executor/layers/sparse_attn_indexer.py"
 
     assert image.startswith("glmstead/vllm-a100:")
-    assert lab.ssh(HOST, f"docker exec glmstead-vllm {grep} {file}") == "15"
+    assert lab.ssh(HOST, COUNT_EDITS) == "15"
     seen = json.loads(lab.ssh(HOST, "curl -sS http://127.0.0.1:8000/seen"))
     assert seen["words"][:2] == ["serve", "/var/lib/glmstead/models/glm-nano"]
     assert "--no-async-scheduling" in seen["words"]
@@ -91,6 +95,28 @@ def test_the_tar_and_what_to_declare_lie_beside(lab: Deployed) -> None:
     assert document["image_digest"] == lab.ssh(
         HOST, f"docker image inspect -f '{{{{.Id}}}}' {running(lab)}"
     )
+
+
+def test_a_host_without_a_registry_serves_the_tar(
+    lab: Deployed, inventory: Inventories, tmp_path: Path
+) -> None:
+    """As on another host: neither image nor registry is there, only what was built elsewhere."""
+    name = running(lab).replace("/", "-").replace(":", "-")
+    at = f"/var/lib/glmstead/images/{name}.tar"
+    tar = fetch(lab, at, tmp_path / "built.tar")
+    declared = json.loads(lab.ssh(HOST, f"cat {at}.json"))
+    lab.ssh(HOST, "systemctl stop glmstead-vllm docker-registry; docker system prune --all -f")
+    assert lab.ssh(HOST, "docker images -q") == ""
+
+    elsewhere = {"image_source": "archive", "image_archive": str(tar), **declared}
+    site: dict[str, Any] = {"patches_tags": [], "overlay_name": None, "image_python": PYTHON}
+    path = inventory("a100_docker", **elsewhere, **site, **RANKS)
+    lab.deploy(path)
+
+    assert running(lab) == declared["image_digest"]
+    assert lab.ssh(HOST, COUNT_EDITS) == "15"
+    assert lab.deploy(path) == {}
+    lab.ssh(HOST, "systemctl start docker-registry")
 
 
 def test_a_module_that_does_not_import_fails_the_build_and_leaves_what_serves(
@@ -121,3 +147,7 @@ def test_the_ray_variant_has_its_packages(lab: Deployed, built: Callable[..., Pa
     seen = json.loads(lab.ssh(HOST, "curl -sS http://127.0.0.1:8000/seen"))
     assert seen["environment"]["RAY_enable_ipc"] == "true"
     assert before not in lab.ssh(HOST, "docker images --format '{{.Repository}}:{{.Tag}}'")
+    tars = lab.ssh(HOST, "ls /var/lib/glmstead/images").split()
+    assert tars == [
+        f"{running(lab).replace('/', '-').replace(':', '-')}.tar{end}" for end in ("", ".json")
+    ]
