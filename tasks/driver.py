@@ -6,6 +6,15 @@ from glmstead.operations import driver, gpu_host, reboot
 from glmstead.settings import Cluster, Settings
 
 
+@deploy("Services")
+def check_limits(settings: Settings, cluster: Cluster) -> None:
+    """After every start: what an older unit gave its process is mended by then."""
+    if settings.gpu.count:
+        gpu_host.limits_as_declared(
+            name="Limits of their processes", settings=settings, cluster=cluster
+        )
+
+
 @deploy("Driver")
 def drive_gpus(settings: Settings, cluster: Cluster) -> None:
     if settings.driver.source == "none":

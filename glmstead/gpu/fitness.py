@@ -26,8 +26,13 @@ def before(found: GpuHost, settings: Settings) -> list[str]:
 
 def after(found: GpuHost, settings: Settings) -> list[str]:
     """Reasons to refuse a host whose driver is in place."""
-    lines = [*driver.problems(found, settings), *host.limits(found, settings)]
+    lines = [*driver.problems(found, settings)]
     return [*lines, *boards.problems(found, settings)] if found.smi == "ok" else lines
+
+
+def of_services(found: GpuHost, settings: Settings) -> list[str]:
+    """Reasons to refuse the services as they run; asked last, when all run their new units."""
+    return [*host.limits(found, settings)]
 
 
 def is_installed(found: GpuHost, settings: Settings) -> bool:

@@ -71,6 +71,24 @@ def power_limited(
 
 
 @operation()
+def limits_as_declared(
+    settings: Settings, cluster: Cluster
+) -> Generator[StringCommand, None, None]:
+    """
+    Refuse unless running services have the limits that their units declare.
+
+    + settings: of this host
+    + cluster: all hosts of the inventory
+    """
+    found = gpu_host_of(host, settings, cluster)
+    lines = fitness.of_services(found, settings)
+    if lines:
+        yield refuse("; ".join(lines))
+    else:
+        host.noop("services have the limits they declare")
+
+
+@operation()
 def as_declared(settings: Settings, cluster: Cluster) -> Generator[StringCommand, None, None]:
     """
     Refuse this host unless its driver runs and shows every GPU that is declared.

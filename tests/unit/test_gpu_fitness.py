@@ -261,49 +261,6 @@ FIELD: dict[str, tuple[Raw, list[str]]] = {
             "interface of that route"
         ],
     ),
-    "a service with fewer files than its unit declares": (
-        {
-            "limits": {
-                "glmstead-vllm": "Limit                     Soft Limit           Hard Limit           "
-                "Units     \nMax open files            1024                 524288               "
-                "files     \n"
-            }
-        },
-        [
-            "glmstead-vllm runs with 1024 open files, 1048576 declared: raise the host's "
-            "fs.nr_open, then systemctl restart glmstead-vllm"
-        ],
-    ),
-    "a service that may lock no memory": (
-        {
-            "limits": {
-                "glmstead-ray-worker": "Limit                     Soft Limit           Hard Limit  "
-                "         Units     \nMax stack size            8388608              unlimited   "
-                "         bytes     \nMax locked memory         8388608              8388608     "
-                "         bytes     \nMax open files            1048576              1048576     "
-                "         files     \n"
-            }
-        },
-        [
-            "glmstead-ray-worker runs with 8388608 locked memory, unlimited declared: let its "
-            "systemd or Docker raise limits (CAP_SYS_RESOURCE), then systemctl restart "
-            "glmstead-ray-worker",
-            "glmstead-ray-worker runs with 8388608 stack size, 67108864 declared: let its systemd "
-            "or Docker raise limits (CAP_SYS_RESOURCE), then systemctl restart glmstead-ray-worker",
-        ],
-    ),
-    "a service with all it declares": (
-        {
-            "limits": {
-                "glmstead-vllm": "Limit                     Soft Limit           Hard Limit        "
-                "   Units     \nMax stack size            67108864             67108864          "
-                "   bytes     \nMax locked memory         unlimited            unlimited         "
-                "   bytes     \nMax open files            1048576              1048576           "
-                "   files     \n"
-            }
-        },
-        [],
-    ),
     "a lost GPU in nvidia-smi's list": (
         {
             "smi": {
@@ -354,6 +311,63 @@ def test_a_field_failure_is_named_with_its_fix(
     before: Before, fields: Raw, lines: list[str]
 ) -> None:
     assert before(changed(**fields)) == lines
+
+
+LIMITS: dict[str, tuple[Raw, list[str]]] = {
+    "a service with fewer files than its unit declares": (
+        {
+            "limits": {
+                "glmstead-vllm": "Limit                     Soft Limit           Hard Limit           "
+                "Units     \nMax open files            1024                 524288               "
+                "files     \n"
+            }
+        },
+        [
+            "glmstead-vllm runs with 1024 open files, 1048576 declared: raise the host's "
+            "fs.nr_open, then systemctl restart glmstead-vllm"
+        ],
+    ),
+    "a service that may lock no memory": (
+        {
+            "limits": {
+                "glmstead-ray-worker": "Limit                     Soft Limit           Hard Limit  "
+                "         Units     \nMax stack size            8388608              unlimited   "
+                "         bytes     \nMax locked memory         8388608              8388608     "
+                "         bytes     \nMax open files            1048576              1048576     "
+                "         files     \n"
+            }
+        },
+        [
+            "glmstead-ray-worker runs with 8388608 locked memory, unlimited declared: let its "
+            "systemd or Docker raise limits (CAP_SYS_RESOURCE), then systemctl restart "
+            "glmstead-ray-worker",
+            "glmstead-ray-worker runs with 8388608 stack size, 67108864 declared: let its systemd "
+            "or Docker raise limits (CAP_SYS_RESOURCE), then systemctl restart glmstead-ray-worker",
+        ],
+    ),
+    "a service with all it declares": (
+        {
+            "limits": {
+                "glmstead-vllm": "Limit                     Soft Limit           Hard Limit        "
+                "   Units     \nMax stack size            67108864             67108864          "
+                "   bytes     \nMax locked memory         unlimited            unlimited         "
+                "   bytes     \nMax open files            1048576              1048576           "
+                "   files     \n"
+            }
+        },
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "lines"), LIMITS.values(), ids=LIMITS)
+def test_limits_are_those_that_processes_have(
+    settings: Callable[..., dict[str, Settings]], fields: Raw, lines: list[str]
+) -> None:
+    found = gpu_host(changed(**fields))
+
+    assert fitness.of_services(found, settings(route="g4")["@fake/h1"]) == lines
+    assert fitness.before(found, settings(route="g4")["@fake/h1"]) == []  # a deploy may mend it
 
 
 @pytest.mark.parametrize("board", [A100, H200], ids=["A100", "H200"])
