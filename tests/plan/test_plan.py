@@ -31,6 +31,7 @@ ORDER = [
     "Watch configuration",
     "Ray cluster",
     "vLLM",
+    "Services",
     "Gateway",
     "Watch",
     "Metrics",
@@ -38,7 +39,7 @@ ORDER = [
 ]
 
 
-GPU_TASKS = ("Network", "Driver", "CUDA compiler", "CUDA check", "NCCL verdict")
+GPU_TASKS = ("Network", "Driver", "CUDA compiler", "CUDA check", "NCCL verdict", "Services")
 
 
 def changes(plan: list[dict[str, Any]]) -> dict[str, list[str]]:
