@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from glmstead.commands.plan import (
+    Refusal,
     check_inventory,
     inventory_argument,
     limit_option,
@@ -35,6 +36,8 @@ def drift(inventory: Path, limit: tuple[str, ...], report: str | None) -> None:
 
     Exit status: 0 nothing, 2 something, 1 it could not be told.
     """
+    if report and not Path(report).parent.is_dir():
+        raise Refusal(f"--json {report}: no such folder; fix: make it, or name another")
     check_inventory(inventory, limit)
     try:
         changes = planned_changes(

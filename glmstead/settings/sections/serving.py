@@ -8,7 +8,9 @@ from glmstead.settings.sections.base import (
     AbsolutePath,
     Environment,
     Interfaces,
+    Listening,
     LockName,
+    OwnFolder,
     Port,
     Release,
     Section,
@@ -168,10 +170,10 @@ class VllmSettings(Section):
 class GatewaySettings(Section):
     """LiteLLM in front of vLLM (``gateway_``)."""
 
-    root: AbsolutePath = Field(default="/opt/glmstead/gateway", description="virtual environment")
+    root: OwnFolder = Field(default="/opt/glmstead/gateway", description="virtual environment")
     lock: LockName = Field(default="gateway", description="NAME of files/locks/NAME.txt")
     version: Release = Field(description="pinned LiteLLM, as in the lock")
-    bind: str = Field(default="0.0.0.0", description="address the gateway listens on")
+    bind: Listening = Field(default="0.0.0.0", description="address the gateway listens on")
     port: Port = Field(default=4000, description="port of the gateway")
     max_tokens: int | None = Field(
         default=None, ge=1, description="cap on the answer's tokens; None: no cap"
