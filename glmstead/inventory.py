@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from ipaddress import AddressValueError, IPv4Address, ip_network
 from pathlib import Path
+from traceback import extract_tb
 
 from pyinfra.api.exceptions import DeployError
 from pyinfra.api.host import Host
@@ -39,7 +40,10 @@ def load(path: Path) -> Inventory:
                 file, group_data_directories=[str(GROUP_DATA)]
             )
     except Exception as error:  # the file is the user's Python: anything may come out of it
-        raise InventoryError(f"{path}: {type(error).__name__}: {error}") from error
+        cause = getattr(error, "exception", error)  # pyinfra's wrapper has no text of its own
+        lines = [one.lineno for one in extract_tb(cause.__traceback__) if one.filename == file]
+        where = f" ({path.name}, line {lines[-1]})" if lines else ""
+        raise InventoryError(f"{path}: {type(cause).__name__}: {cause}{where}") from error
     if not len(inventory):
         raise InventoryError(f"{path}: no host in it; fix: list hosts in head, worker and gateway")
     return inventory

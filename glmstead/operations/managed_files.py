@@ -4,6 +4,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
+from typing import Any
 
 from pyinfra import host
 from pyinfra.api import QuoteString, StringCommand, operation
@@ -29,13 +30,20 @@ class ManagedFile:
 def write_command(file: ManagedFile) -> StringCommand:
     """Write ``file`` by temp file and rename in its own directory; the text goes by stdin."""
     path, new = QuoteString(file.path), QuoteString(f"{file.path}.new")
-    parent = QuoteString(str(PurePosixPath(file.path).parent))
-    return StringCommand(
-        *("mkdir -p", parent, "&& umask 077 && cat >", new),
+    return in_turn(
+        str(PurePosixPath(file.path).parent),
+        *("umask 077 && cat >", new),
         *("&& chmod", QuoteString(file.mode), new, "&& chown", QuoteString(file.owner), new),
         *("&& sync", new, "&& mv", new, path),
         _stdin=file.text,
     )
+
+
+def in_turn(folder: str, *script: str | QuoteString, **arguments: Any) -> StringCommand:
+    """A script that waits for another run's in the same folder: commands outlive a killed run."""
+    quoted = QuoteString(folder)
+    turn = ("mkdir -p", quoted, "&& ( flock --timeout 60 9 &&")
+    return StringCommand(*turn, *script, ") 9<", quoted, **arguments)
 
 
 @operation()

@@ -1,12 +1,14 @@
 """Secrets on hosts: born on one host, carried by stdin, never in argv, logs, diffs or /tmp."""
 
 from collections.abc import Generator
+from pathlib import PurePosixPath
 from typing import Any
 
 from pyinfra import host
 from pyinfra.api import FunctionCommand, Host, QuoteString, StringCommand, operation
 
 from glmstead.facts.files import FileStates
+from glmstead.operations.managed_files import in_turn
 from glmstead.operations.units import peer
 
 _GENERATE = "import secrets, sys; print(sys.argv[1] + secrets.token_urlsafe(32))"
@@ -15,8 +17,9 @@ _GENERATE = "import secrets, sys; print(sys.argv[1] + secrets.token_urlsafe(32))
 def placed(path: str, owner: str, producer: list[Any], **arguments: Any) -> StringCommand:
     """Command that writes what ``producer`` prints to ``path``: 0600 from the first byte."""
     new = QuoteString(f"{path}.new")
-    return StringCommand(
-        *("umask 077 && mkdir -p -m 755 /etc/glmstead &&", *producer, ">", new),
+    return in_turn(
+        str(PurePosixPath(path).parent),
+        *("umask 077 &&", *producer, ">", new),
         *("&& test -s", new, "&& chown", QuoteString(owner), new, "&& sync", new),
         *("&& mv", new, QuoteString(path)),
         **arguments,
@@ -42,7 +45,9 @@ def generated(
     """
     state = host.get_fact(FileStates, paths=[path])[path]
     if state is None:
-        yield placed(path, owner, ["python3 -c", QuoteString(_GENERATE), QuoteString(prefix)])
+        fresh = ("python3 -c", QuoteString(_GENERATE), QuoteString(prefix))
+        # another run may have been faster: its secret stays
+        yield placed(path, owner, ["{ cat", QuoteString(path), "2>/dev/null ||", *fresh, "; }"])
     elif state[1:] != ["600", owner]:
         yield _with_rights(path, owner)
     else:

@@ -34,16 +34,20 @@ INTERRUPTED = "dpkg was interrupted"  # a host that lost power while it installe
 LOCKED = re.compile(r"Could not get lock (\S+?)\.? It is held by process (\d+) \(([^)]*)\)")
 
 
+ENVIRONMENT = {
+    **os.environ,
+    "LC_ALL": "C",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "NEEDRESTART_SUSPEND": "1",
+}
+CONFIGURATION = ("--force-confdef", "--force-confold")  # a site's edits stay, nobody is asked
+
+
 def run(words: "list[str]") -> "tuple[int, str]":
-    environment = {
-        **os.environ,
-        "LC_ALL": "C",
-        "DEBIAN_FRONTEND": "noninteractive",
-        "NEEDRESTART_SUSPEND": "1",
-    }
+    options = [word for one in CONFIGURATION for word in ("-o", f"Dpkg::Options::={one}")]
     done = subprocess.run(
-        ["apt-get", "-y", "-qq", *words],
-        env=environment,
+        ["apt-get", "-y", "-qq", *options, *words],
+        env=ENVIRONMENT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -72,7 +76,8 @@ def main(words: "list[str]", wait_s: float) -> int:
             return 0
         if INTERRUPTED in said and not finished:
             finished = True
-            subprocess.run(["dpkg", "--configure", "-a"], stdin=subprocess.DEVNULL)
+            mend = ["dpkg", *CONFIGURATION, "--configure", "-a"]
+            subprocess.run(mend, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
             continue
         held = LOCKED.search(said)
         if held is None:

@@ -73,13 +73,22 @@ def test_a_report_in_no_folder_is_refused_before_the_hosts_are_asked(
     )
 
 
-def test_an_inventory_that_is_no_python_is_refused_in_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("head = [\n", "SyntaxError: '[' was never closed (broken.py, line 1)"),
+        ("import os\nx = 1 / 0\n", "ZeroDivisionError: division by zero (broken.py, line 2)"),
+    ],
+)
+def test_an_inventory_that_is_no_python_is_refused_in_one_line(
+    text: str, line: str, tmp_path: Path
+) -> None:
     path = tmp_path / "broken.py"
-    path.write_text("head = [\n")
+    path.write_text(text)
     result = glmstead("deploy", path)
 
     assert result.exit_code == 1
-    assert result.output == f"{path}: SyntaxError: '[' was never closed (broken.py, line 1)\n"
+    assert result.output == f"{path}: {line}\n"
 
 
 def test_settings_are_refused_as_lines_and_nothing_else(inventory_file: Inventories) -> None:
