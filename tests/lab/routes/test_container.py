@@ -1,7 +1,6 @@
 """Route b12x4 on a real host with real Docker: unit, restarts, drift, switches, refusals, reboot."""
 
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.lab.conftest import Deployed
-from tests.lab.routes.conftest import HOST, REPOSITORY, Inventories
+from tests.lab.routes.conftest import HOST, REPOSITORY, Inventories, fetch
 
 pytestmark = pytest.mark.lab
 UNIT = "/etc/systemd/system/glmstead-vllm.service"
@@ -18,14 +17,20 @@ Deploy = Callable[..., dict[str, list[str]]]
 
 
 @pytest.fixture
-def deploy(lab: Deployed, inventory: Inventories, digests: list[tuple[str, str]]) -> Deploy:
-    """Deploy the route with version 1 of the image, unless data say otherwise; what changed."""
+def route(inventory: Inventories, digests: list[tuple[str, str]]) -> Callable[..., Path]:
+    """An inventory of the route with version 1 of the image, unless data say otherwise."""
 
-    def run(**data: Any) -> dict[str, list[str]]:
+    def write(**data: Any) -> Path:
         image = {"image_name": REPOSITORY, "image_tag": "1", "image_digest": digests[0][0]}
-        return lab.deploy(inventory("b12x4", **{**image, **data}))
+        return inventory("b12x4", **{**image, **data})
 
-    return run
+    return write
+
+
+@pytest.fixture
+def deploy(lab: Deployed, route: Callable[..., Path]) -> Deploy:
+    """Deploy the route; what changed."""
+    return lambda **data: lab.deploy(route(**data))
 
 
 def refusal(lab: Deployed, path: Path) -> str:
@@ -146,6 +151,24 @@ def test_an_edited_unit_that_never_ran_is_repaired_without_a_restart(
     assert deploy() == {}
 
 
+def test_drift_names_what_differs_and_changes_nothing(
+    lab: Deployed, deploy: Deploy, route: Callable[..., Path]
+) -> None:
+    declared = route()
+    assert lab.run("glmstead", "drift", declared, timeout_s=300).returncode == 0
+    lab.ssh(HOST, f'sed -i \'s/--max-num-seqs" "2/--max-num-seqs" "3/\' {UNIT}')
+    edited = lab.ssh(HOST, f"cat {UNIT}")
+
+    told = lab.run("glmstead", "drift", declared, timeout_s=300)
+    thinking = lab.run("glmstead", "drift", route(vllm_thinking=False), timeout_s=300)
+
+    assert told.returncode == thinking.returncode == 2
+    assert told.stdout.split("\n")[1].strip().startswith("vLLM configuration | vLLM unit")
+    assert "Gateway configuration" in thinking.stdout  # its names of models
+    assert lab.ssh(HOST, f"cat {UNIT}") == edited
+    deploy()
+
+
 def test_thinking_selects_parser_and_template(lab: Deployed, deploy: Deploy) -> None:
     thinks = seen(lab)
     deploy(vllm_thinking=False)
@@ -185,22 +208,10 @@ def test_a_tar_is_loaded_only_when_it_is_the_declared_one(
     lab: Deployed, inventory: Inventories, digests: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     version, image = "2", digests[1][1]
-    lab.ssh(HOST, f"docker save -o /root/two.tar {REPOSITORY}:{version}", timeout_s=120)
+    named = f"{REPOSITORY}:{version}"
+    lab.ssh(HOST, f"docker pull -q {named} && docker save -o /root/two.tar {named}", timeout_s=120)
     checksum = lab.ssh(HOST, "sha256sum /root/two.tar").split()[0]
-    config = inventory("b12x4")  # for its key
-    namespace: dict[str, Any] = {}
-    exec(config.read_text(), namespace)
-    member = namespace["head"][0][1]
-    tar = tmp_path / "two.tar"
-    subprocess.run(
-        [
-            *("scp", "-q", "-i", member["ssh_key"], "-o"),
-            f"UserKnownHostsFile={member['ssh_known_hosts_file']}",
-            f"root@{member['ssh_hostname']}:/root/two.tar",
-            str(tar),
-        ],
-        check=True,
-    )
+    tar = fetch(lab, "/root/two.tar", tmp_path / "two.tar")
     lab.ssh(HOST, f"docker rmi -f {REPOSITORY}:2 {REPOSITORY}@{digests[1][0]}")
     tar_data = {"image_source": "archive", "image_archive": str(tar)}
 
