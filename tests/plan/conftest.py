@@ -26,8 +26,8 @@ def fleet(tmp_path: Path) -> Fleet:
     ) -> Path:
         members = [_member("@fake/h1", "10.77.42.11"), _member("@fake/h2", "10.77.42.12", second)]
         if down:  # nothing listens on port 1
-            data = {"cluster_address": "10.77.42.12", "cluster_interface": "host0"}
-            members[1] = ("h2", {**data, "ssh_hostname": "127.0.0.1", "ssh_port": 1})
+            own = {"cluster_address": "10.77.42.12", "cluster_interface": "host0"}
+            members[1] = ("h2", {**own, "ssh_hostname": "127.0.0.1", "ssh_port": 1})
         members = [(name, {**own, **data}) for name, own in members]
         names = [name for name, _ in members]
         groups = {route: members, "head": names[:1], "worker": names[1:], "gateway": names[:1]}
