@@ -49,7 +49,11 @@ def stacks(py_spy: str) -> str:
     """Python stacks; a stopped or hung process is read without its help."""
     texts = []
     for pid in engine_pids():
-        name = Path("/proc", pid, "cmdline").read_bytes().replace(b"\0", b" ")[:120].decode()
+        try:
+            words = Path("/proc", pid, "cmdline").read_bytes()
+        except OSError:  # it ended meanwhile
+            continue
+        name = words.replace(b"\0", b" ")[:120].decode(errors="replace")
         dump = said([py_spy, "dump", "--nonblocking", "--pid", pid])
         texts.append(f"==== {pid} {name}\n{dump}")
     return "\n".join(texts)

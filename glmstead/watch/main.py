@@ -72,6 +72,7 @@ class Watch:
         self.tell(f"restarted: {reason}")
         words = ["systemctl", "kill", "--signal=KILL", f"{self.unit}.service"]
         subprocess.run(words, check=False, timeout=60)
+        self.live.alive(time.monotonic())  # what dies slowly is not killed again for its silence
 
 
 def watch_engine(engine: Watch, gateway: Watch) -> None:

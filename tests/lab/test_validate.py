@@ -42,6 +42,14 @@ def changed(folder: Path, lines: str) -> Path:
     return path
 
 
+def answer_of(key: str) -> int | None:
+    """As ``status_of``; None while nothing answers there."""
+    try:
+        return status_of(key)[0]
+    except httpx.TransportError:
+        return None
+
+
 @pytest.fixture(scope="module")
 def key(deployed: Deployed) -> str:
     return deployed.run("glmstead", "clients", INVENTORY, "--key").stdout.strip()
@@ -117,6 +125,21 @@ def test_the_gate_closes_with_the_engine_and_opens_by_itself(deployed: Deployed,
     while status_of(key)[0] != 200 and time.monotonic() < deadline:
         time.sleep(0.5)
     assert status_of(key)[0] == 200
+    assert deployed.ssh(HEAD, "systemctl is-active glmstead-gate") == "active"
+
+
+@pytest.mark.slow
+def test_the_gate_opens_by_itself_after_the_head_reboots(deployed: Deployed, key: str) -> None:
+    """Nobody deploys: the units bring Ray, engine and gateway back, then the questions pass."""
+    assert deployed.run("glmstead", "lab", "reboot", HEAD, timeout_s=120).returncode == 0
+    seen = [answer_of(key)]
+    deadline = time.monotonic() + 600
+    while seen[-1] != 200 and time.monotonic() < deadline:
+        time.sleep(0.5)
+        seen.append(answer_of(key))
+
+    assert seen[0] != 200 and seen[-1] == 200
+    assert set(seen) <= {None, 503, 200}  # no answer while it boots, then closed, then open
     assert deployed.ssh(HEAD, "systemctl is-active glmstead-gate") == "active"
 
 

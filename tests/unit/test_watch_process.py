@@ -13,6 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from glmstead import ROOT
+from glmstead.watch import evidence
 
 VLLM, GATEWAY = "glmstead-vllm", "glmstead-gateway"
 Started = Callable[..., Path]
@@ -142,6 +143,28 @@ def test_a_hang_is_killed_after_evidence_was_saved_and_only_so_often(
     assert evidence.name.endswith("-glmstead-vllm-no-progress-and-no-answer")
     assert "num_requests_running" in (evidence / "metrics.txt").read_text()
     assert said(tmp_path) == ("gave up: 1 restarts in 1 h did not help, no progress and no answer")
+
+
+def test_a_unit_that_dies_slowly_is_given_time_before_it_is_killed_again(
+    watch: Callable[[], None], server: Server, tmp_path: Path
+) -> None:
+    server.answers = False
+    watch()
+    until(lambda: said(tmp_path).startswith("restarted"))
+    until(lambda: not said(tmp_path).startswith("restarted"))
+
+    assert said(tmp_path).startswith("silent 1 times of 2")
+
+
+def test_evidence_of_a_process_that_ended_meanwhile_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    pids = [str(ended.pid), str(os.getpid())]
+    monkeypatch.setattr(evidence, "engine_pids", lambda: pids)
+
+    assert evidence.stacks("true").count("====") == 1
 
 
 def test_what_was_restarted_is_known_after_the_watch_s_own_death(
