@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -25,10 +26,7 @@ def load_catalogue(folder: Path = CATALOGUE) -> dict[str, Patch]:
 def load_patch(path: Path) -> Patch:
     """One patch; raises CatalogueError: file, key, value, fix."""
     try:
-        patch = Patch.model_validate(yaml.safe_load(path.read_text()))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        line = " ".join(str(error).split())
-        raise CatalogueError(f"{path.name}: not YAML: {line}") from error
+        patch = Patch.model_validate(_read(path))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"])) or "patch"
@@ -40,3 +38,28 @@ def load_patch(path: Path) -> Patch:
             f"{path.name}: tag: {patch.tag!r}: fix: name the file {patch.tag}.yaml"
         )
     return patch
+
+
+def _read(path: Path) -> Any:
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except OSError as error:
+        raise CatalogueError(f"{path.name}: not readable: {error.strerror}") from error
+    # ValueError: a date that is none, bytes that are no text
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        line = " ".join(str(error).split())
+        raise CatalogueError(f"{path.name}: not YAML: {line}") from error
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML where a key given twice is an error: the first one's edits would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                where = node.start_mark
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key!r} is given twice", where
+                )
+        return super().construct_mapping(node, deep)

@@ -15,6 +15,7 @@ from glmstead.patching.policy import as_declared, differences
 from glmstead.patching.report import document, verdict_table
 
 UNTOLD, NOT_AS_DECLARED = 1, 2
+_LINE = 200  # characters of what somebody else's program says
 Rows = list[dict[str, Any]]
 
 
@@ -65,6 +66,8 @@ def patches(
 
 def _known(tags: str, catalogue: Mapping[str, Patch]) -> list[str]:
     wanted = [tag.strip() for tag in tags.split(",") if tag.strip()]
+    if not wanted:
+        raise Untold(f"--tags {tags}: no tag in it; known: {', '.join(sorted(catalogue))}")
     for tag in wanted:
         if tag not in catalogue:
             raise Untold(f"--tags {tag}: no such patch; known: {', '.join(sorted(catalogue))}")
@@ -101,13 +104,17 @@ def _answer(python: str, request: dict[str, Any]) -> dict[str, Any]:
     if program is None:
         raise Untold(f"--python {python}: no such interpreter")
     words = [program, *program_arguments(request)]
-    run = subprocess.run(words, capture_output=True, text=True, check=False)
     try:
-        answer: dict[str, Any] = json.loads(run.stdout)
-    except ValueError as error:
-        last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        run = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise Untold(f"--python {python}: does not run: {error.strerror}") from error
+    try:
+        # the last line: an environment's own start-up code may print too
+        answer: dict[str, Any] = json.loads((run.stdout.strip().splitlines() or [""])[-1])
+        return {"rows": answer["rows"], "refused": answer["refused"]}
+    except (ValueError, LookupError, TypeError) as error:
+        last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1][:_LINE]
         raise Untold(f"--python {python}: no verdict: {last}") from error
-    return answer
 
 
 def _of_hosts(

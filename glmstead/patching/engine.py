@@ -16,6 +16,7 @@ from glmstead.patching.rules import Environment, holds
 from glmstead.patching.source import ENCODING
 from glmstead.patching.verdicts import (
     APPLIED,
+    AS_DECLARED,
     DRIFTED,
     HALF,
     NOT_NEEDED,
@@ -39,7 +40,8 @@ def judge(patch: Patch, environment: Environment, sources: Sources) -> Finding:
     for rule in patch["rules"]:
         if all(holds(test, environment, read) for test in rule["when"]):
             extra = "; its edit is in the file: revert it" if carried else ""
-            return Finding(rule["verdict"], rule["reason"] + extra)
+            broken = rule["verdict"] in AS_DECLARED and _broken(patch, environment, sources)
+            return broken or Finding(rule["verdict"], rule["reason"] + extra)
     if environment.release is None:
         return Finding(UNKNOWN, f"{patch['package']} is not installed here")
     if not contains(patch["python"], environment.python):
@@ -90,6 +92,11 @@ def revert(patch: Patch, path: str, data: bytes | None) -> bytes | None:
     return splice(text, survey(file["edits"], text).applied).encode(ENCODING)
 
 
+def is_made(patch: Patch, sources: Sources) -> bool:
+    """Whether the texts hold the whole edit, and hold it right."""
+    return _text_verdict(patch, sources).verdict == APPLIED
+
+
 def carries(patch: Patch, path: str, data: bytes | None) -> bool:
     """Whether the file holds the patch's tag."""
     return data is not None and occurrences(patch["tag"], data.decode(ENCODING)) > 0
@@ -137,15 +144,23 @@ def _text_verdict(patch: Patch, sources: Sources) -> Finding:
 
 def _confirmed(found: Finding, patch: Patch, environment: Environment, sources: Sources) -> Finding:
     """The verdict, unless a file is broken or the edit could not be told apart and undone."""
+    broken = _broken(patch, environment, sources)
+    if broken:
+        return broken
+    if found.verdict == PENDING:
+        made = {path: apply(patch, path, sources[path]) for path in paths(patch)}
+        undone = all(revert(patch, path, made[path]) == sources[path] for path in made)
+        if not undone or not is_made(patch, made):
+            return Finding(UNKNOWN, f"{paths(patch)[0]}: the edit could not be undone exactly")
+    return found
+
+
+def _broken(patch: Patch, environment: Environment, sources: Sources) -> Finding | None:
+    """What a file is that somebody's edit broke: no verdict of its text can stand."""
     for path in paths(patch):
         data = sources[path]
         if data is not None and path not in environment.stock:
             error = syntax_error(path, data)
             if error:
                 return Finding(UNKNOWN, f"{path} does not compile ({error}): {REINSTALL}")
-    if found.verdict == PENDING:
-        made = {path: apply(patch, path, sources[path]) for path in paths(patch)}
-        undone = all(revert(patch, path, made[path]) == sources[path] for path in made)
-        if not undone or _text_verdict(patch, made).verdict != APPLIED:
-            return Finding(UNKNOWN, f"{paths(patch)[0]}: the edit could not be undone exactly")
-    return found
+    return None

@@ -15,8 +15,9 @@ def syntax_error(path: str, data: bytes) -> str:
         compile(data, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
-    except ValueError as error:  # a null byte, before Python 3.12
-        return str(error)
+    # a null byte, before Python 3.12; nesting deeper than the parser goes
+    except (ValueError, MemoryError, RecursionError) as error:
+        return str(error) or type(error).__name__
     return ""
 
 
@@ -34,7 +35,7 @@ def execution_error(path: str, data: bytes) -> str:
     sys.modules[module.__name__] = module  # dataclasses look their module up
     try:
         exec(compile(data, path, "exec", dont_inherit=True), module.__dict__)
-    except Exception as error:  # whatever the body raises is the answer
+    except (Exception, SystemExit) as error:  # whatever the body raises is the answer
         return f"{type(error).__name__}: {error}"
     finally:
         del sys.modules[module.__name__]

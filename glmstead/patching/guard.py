@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> int:
     try:
         with open(arguments[0], encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs 10 ms
             problem = missing(json.load(file))
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         problem = f"no list of patches: {error}"
     if problem:
         print(f"glmstead: {problem}; {REPAIR}", file=sys.stderr)

@@ -15,10 +15,12 @@ def _lines(value: object) -> object:
 
 def _window(value: str) -> str:
     try:
-        SpecifierSet(value)
+        known = len(SpecifierSet(value))
         contains(value, "1.0")  # the reader that hosts use knows fewer forms
     except (InvalidSpecifier, ValueError) as error:
         raise ValueError('write clauses such as ">=0.25,<0.29"') from error
+    if not known:
+        raise ValueError('write clauses such as ">=0.25,<0.29", an empty window admits anything')
     return value
 
 
@@ -45,6 +47,7 @@ Window = Annotated[str, AfterValidator(_window)]
 Pattern = Annotated[str, AfterValidator(_pattern)]
 Lines = Annotated[list[str], BeforeValidator(_lines), AfterValidator(_anchor)]
 SourcePath = Annotated[str, Field(pattern=r"^[a-z0-9_]+(/[A-Za-z0-9_]+)+\.py$")]
+Scope = Annotated[str, Field(pattern=r"^(<module>|\w+(\.\w+)*)$")]
 Link = Annotated[str, Field(pattern=r"^https://\S+$")]
 
 
@@ -55,7 +58,7 @@ class _Entry(BaseModel):
 class Edit(_Entry):
     """A spot to change, in one of the three forms that ``glmstead.patching.edits`` names."""
 
-    within: list[str] | None = None
+    within: Annotated[list[Scope], Field(min_length=1)] | None = None
     find: Lines | None = None
     after: Literal["docstring"] | None = None
     put: Lines | None = None
@@ -66,6 +69,8 @@ class Edit(_Entry):
         given = {name for name in type(self).model_fields if getattr(self, name) is not None}
         if given not in ({"within", "find", "put"}, {"after", "put"}, {"one_of"}):
             raise ValueError("give within, find and put; or after and put; or one_of")
+        if self.one_of is not None and not all(choice.find for choice in self.one_of):
+            raise ValueError("give each choice of one_of within, find and put")
         return self
 
     def brought(self) -> list[str]:
@@ -145,6 +150,8 @@ class Patch(_Entry):
 
     @model_validator(mode="after")
     def _marks_what_it_brings(self) -> "Patch":
+        if len({file.path for file in self.files}) < len(self.files):
+            raise ValueError("give all edits of a file in one entry")
         for file in self.files:
             if not file.path.startswith(f"{self.package}/"):
                 raise ValueError(f"move {file.path} to a patch of its own package")

@@ -14,11 +14,11 @@ import sys
 import warnings
 from typing import Any
 
-from glmstead.patching.engine import Patch, apply, carries, paths, revert
+from glmstead.patching.engine import Patch, apply, carries, is_made, paths, revert
 from glmstead.patching.environment import Installed
 from glmstead.patching.execution import execution_error, syntax_error
 from glmstead.patching.verdicts import DRIFTED, Finding, blocks, left_to_do
-from glmstead.patching.writer import compile_bytecode, locked, remove, replace
+from glmstead.patching.writer import compile_bytecode, locked, replace_all
 
 
 def main(request: dict[str, Any]) -> int:
@@ -53,6 +53,7 @@ def _change(request: dict[str, Any]) -> tuple[list[str], list[str]]:
                 patch for patch, found in findings if left_to_do(found.verdict, found.repairable)
             ]
         new = {} if refused else _planned(installed, chosen, undo)
+        refused += [] if undo or refused else _unmade(installed, chosen, new)
         refused += _broken([] if undo else chosen, new)
         if not refused:
             _write(installed, new)
@@ -81,6 +82,18 @@ def _planned(installed: Installed, chosen: list[Patch], undo: bool) -> dict[str,
     return {path: data for path, data in new.items() if data != installed.on_disk[path]}
 
 
+def _unmade(installed: Installed, chosen: list[Patch], new: dict[str, bytes | None]) -> list[str]:
+    """Patches that would not stand whole in the planned texts: another one took their lines."""
+    touched = {path for patch in chosen for path in paths(patch)}
+    planned = {path: new[path] if path in new else installed.on_disk[path] for path in touched}
+    return [
+        f"{patch['tag']}: unknown: another patch of {paths(patch)[0]} changes the same lines: "
+        "nothing is written; drop one of the two"
+        for patch in chosen
+        if not is_made(patch, planned)
+    ]
+
+
 def _broken(patches: list[Patch], new: dict[str, bytes | None]) -> list[str]:
     """Why the planned texts must not be written; stock texts may fail to run, that is the point."""
     lines = []
@@ -96,13 +109,11 @@ def _broken(patches: list[Patch], new: dict[str, bytes | None]) -> list[str]:
 
 def _write(installed: Installed, new: dict[str, bytes | None]) -> None:
     for path, data in new.items():
-        place, stock = installed.place(path), installed.without_ours(path)
-        if data is None:
-            remove(place)
-            continue
+        stock = installed.without_ours(path)
         tags = [patch["tag"] for patch in installed.patches if carries(patch, path, data)]
-        if tags and stock is not None:
+        if data is not None and tags and stock is not None:
             installed.store.keep(stock, data, tags)
-        replace(place, data)
-        if not installed.searched:
-            compile_bytecode(place)
+    replace_all({installed.place(path): data for path, data in new.items()})
+    for path, data in new.items():
+        if data is not None and not installed.searched:
+            compile_bytecode(installed.place(path))

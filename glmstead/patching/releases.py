@@ -44,7 +44,9 @@ def contains(window: str, version: str) -> bool:
 
     Raises ValueError on a clause or version that cannot be read.
     """
-    return all(_admits(clause.strip(), version) for clause in window.split(",") if clause.strip())
+    clauses = [clause.strip() for clause in window.split(",")]
+    # a list: every clause is read, whatever the first one says
+    return all([_admits(clause, version) for clause in clauses if clause])
 
 
 def _admits(clause: str, version: str) -> bool:

@@ -40,11 +40,40 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def replace_all(new: dict[Path, bytes | None]) -> None:
+    """Put every text in its place as ``replace`` does (None: no file), or none of them.
+
+    All are laid beside their places before the first one moves in; should one not move in, what
+    stood before comes back. Raises OSError with nothing changed.
+    """
+    fresh: dict[Path, Path] = {}
+    before: dict[Path, bytes | None] = {}
+    try:
+        for path, data in new.items():
+            if data is not None:
+                fresh[path] = _lay_beside(path, data)
+        for path in new:
+            before[path] = _bytes(path)
+            _move_in(fresh[path], path) if path in fresh else _remove(path)
+    except BaseException:
+        for path, data in before.items():
+            if _bytes(path) != data:
+                _remove(path) if data is None else replace(path, data)
+        raise
+    finally:
+        for one in fresh.values():
+            one.unlink(missing_ok=True)
+
+
 def replace(path: Path, data: bytes) -> None:
     """Put ``data`` in the place of a file, with its mode and owner; a link is replaced, not followed.
 
     A kill at any moment leaves the old file or the new one. Raises OSError with nothing changed.
     """
+    replace_all({path: data})
+
+
+def _lay_beside(path: Path, data: bytes) -> Path:
     old = path.stat() if path.exists() else None
     _sweep(path)
     fresh = path.with_name(f"{_PREFIX}{path.name}-{os.getpid()}")
@@ -57,16 +86,19 @@ def replace(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         if old is not None:
             _newer_than(fresh, old)
-        _forget_bytecode(path)
-        fresh.replace(path)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
+    return fresh
+
+
+def _move_in(fresh: Path, path: Path) -> None:
+    _forget_bytecode(path)
+    fresh.replace(path)
     _sync_folder(path.parent)
 
 
-def remove(path: Path) -> None:
-    """Take a file away, with its bytecode."""
+def _remove(path: Path) -> None:
     _forget_bytecode(path)
     path.unlink(missing_ok=True)
     _sync_folder(path.parent)
@@ -78,6 +110,10 @@ def compile_bytecode(path: Path) -> None:
 
     with contextlib.suppress(OSError):  # a read-only image: it is compiled at each start
         py_compile.compile(str(path), doraise=True)
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def _take_after(handle: int, old: os.stat_result | None) -> None:

@@ -93,6 +93,29 @@ def test_a_good_file_loads(tmp_path: Path) -> None:
             "NO_SPARSE.yaml: releases.sample: '~=1.0': fix: write clauses such as \">=0.25,<0.29\"",
         ),
         (
+            {"releases": {"sample": ">=2,~=2.1"}},
+            "NO_SPARSE.yaml: releases.sample: '>=2,~=2.1': fix: write clauses such as "
+            '">=0.25,<0.29"',
+        ),
+        (
+            {"python": ""},
+            "NO_SPARSE.yaml: python: '': fix: write clauses such as \">=0.25,<0.29\", an empty "
+            "window admits anything",
+        ),
+        (
+            edit(within=[]),
+            "NO_SPARSE.yaml: files.0.edits.0.within: []: fix: List should have at least 1 item "
+            "after validation, not 0",
+        ),
+        (
+            {"files": GOOD["files"] * 2},
+            "NO_SPARSE.yaml: patch: fix: give all edits of a file in one entry",
+        ),
+        (
+            {"files": [{"path": "sample/a.py", "edits": [{"one_of": [{"one_of": []}]}]}]},
+            "NO_SPARSE.yaml: files.0.edits.0: fix: give each choice of one_of within, find and put",
+        ),
+        (
             edit(put="x = 2\n"),
             "NO_SPARSE.yaml: patch: fix: write the tag once, in a comment of 'x = 2'",
         ),
@@ -151,9 +174,19 @@ def test_a_file_must_bear_the_name_of_its_tag(tmp_path: Path) -> None:
     assert line == "OTHER.yaml: tag: 'NO_SPARSE': fix: name the file NO_SPARSE.yaml"
 
 
-def test_a_file_that_is_no_yaml_is_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ["tag: [\n", "why: 2024-13-45\n", "[" * 3000, "why: a\nwhy: b\n", "why: \x00"]
+)
+def test_a_file_that_is_no_yaml_is_one_line(text: str, tmp_path: Path) -> None:
     path = tmp_path / "NO_SPARSE.yaml"
-    path.write_text("tag: [\n")
+    path.write_text(text)
 
     with pytest.raises(CatalogueError, match=r"^NO_SPARSE\.yaml: not YAML: [^\n]+$"):
         load_patch(path)
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "NO_SPARSE.yaml").mkdir()
+
+    with pytest.raises(CatalogueError, match=r"^NO_SPARSE\.yaml: not readable: Is a directory$"):
+        load_catalogue(tmp_path)

@@ -1,6 +1,7 @@
 """``glmstead patches`` on an environment of this machine, and its refusals."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,7 @@ def test_a_patch_that_cannot_be_made_here_is_exit_2(python: str) -> None:
         ([], "give an INVENTORY, or --python PATH; see glmstead patches --help"),
         (["--python", "/no/python"], "--python /no/python: no such interpreter"),
         (["--python", "true"], "--python true: no verdict: it said nothing"),
+        (["--python", "python3", "--tags", ","], "--tags ,: no tag in it; known: ABORT_RACE_"),
         (["none.py"], "none.py: no such inventory; fix: use one of "),
         (["--python", "python3", "--tags", "NONE"], "--tags NONE: no such patch; known: ABORT_"),
         (["--python", "python3", "--apply"], "--apply goes with --python and --tags"),
@@ -104,6 +106,37 @@ def test_what_cannot_be_told_is_one_line_and_exit_1(words: list[str], line: str)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(line)
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("no program", "does not run: Exec format error"),
+        ("#!/no/such/python\n", "does not run: No such file or directory"),
+        ("#!/bin/sh\necho 3\n", "no verdict: it said nothing"),
+        ("#!/bin/sh\necho []\n", "no verdict: it said nothing"),
+        ("#!/bin/sh\nprintf '\\377' >&2\n", "no verdict: \ufffd"),
+        ("#!/bin/sh\necho $* >&2\n", "no verdict: "),
+    ],
+)
+def test_what_is_no_interpreter_is_one_line(program: str, line: str, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(program)
+    python.chmod(0o755)
+
+    result = run("--python", str(python))
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"--python {python}: {line}")
+    assert (result.stderr.count("\n"), len(result.stderr) < 500) == (1, True)
+
+
+def test_an_environment_that_prints_at_its_start_is_told(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho hello\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+
+    assert run("--python", str(python), "--tags", "FD_EXCHANGE_ANNOTATIONS").exit_code == 0
 
 
 def host_rows(verdict: str, sha256: str = "aa") -> Rows:

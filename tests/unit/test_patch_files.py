@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,7 +209,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_file_that_the_next_run_mends(
     assert temporary_files(tmp_path) == []
 
 
-def two_files() -> dict[str, object]:
+def two_files() -> dict[str, Any]:
     return patch(
         "TWO",
         files=[
@@ -229,6 +230,34 @@ def test_a_run_that_was_cut_short_between_two_files_is_finished(tmp_path: Path) 
 
     assert (found["verdict"], found["repairable"]) == ("half-applied", True)
     assert (answer.changed, answer.verdicts) == (["sample/kernel.py"], {"TWO": "applied"})
+
+
+def test_two_patches_of_the_same_line_are_refused_together(tmp_path: Path) -> None:
+    module = install(tmp_path)
+
+    answer = ask("apply", [PATCH, patch("OTHER")], "NO_SPARSE", "OTHER", paths=[tmp_path])
+
+    assert (answer.code, answer.changed, module.read_text()) == (1, [], STOCK)
+    assert answer.errors == [
+        f"OTHER: unknown: another patch of {PATH} changes the same lines: nothing is written; "
+        "drop one of the two"
+    ]
+
+
+@pytest.mark.parametrize("obstacle", ["no folder", "a folder in its place"])
+def test_a_file_that_cannot_be_written_keeps_all_from_being_written(
+    obstacle: str, tmp_path: Path
+) -> None:
+    module = install(tmp_path)
+    both = two_files()
+    both["files"][1]["path"] = "sample/kernels/one.py"
+    if obstacle != "no folder":
+        (tmp_path / "sample" / "kernels" / "one.py").mkdir(parents=True)
+
+    answer = ask("apply", [both], "TWO", paths=[tmp_path])
+
+    assert (answer.code, len(answer.errors), module.read_text()) == (1, 1, STOCK)
+    assert temporary_files(tmp_path) == []
 
 
 def test_a_file_that_a_patch_brought_goes_with_it(tmp_path: Path) -> None:

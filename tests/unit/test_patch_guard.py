@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from glmstead.patching import guard
 from glmstead.patching.policy import manifest
 from tests.patch_samples import STOCK, ask, install, patch
@@ -74,3 +76,15 @@ def test_it_costs_less_than_300_ms(tmp_path: Path) -> None:
         times.append(time.perf_counter() - begin)
 
     assert min(times) < 0.3
+
+
+@pytest.mark.parametrize("text", ["[]", '{"A": 1}', '{"A": [{}]}', '{"A": [{"file": null}]}', "{"])
+def test_a_damaged_list_is_one_line(text: str, tmp_path: Path) -> None:
+    listed = tmp_path / "patches.json"
+    listed.write_text(text)
+
+    code, line = start(listed)
+
+    assert code == 1
+    assert line.startswith("glmstead: no list of patches: ")
+    assert line.count("\n") == 0

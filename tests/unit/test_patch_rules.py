@@ -32,6 +32,16 @@ def test_a_rule_that_holds_gives_its_verdict(word: str) -> None:
     assert verdict(rule, {REGISTRY: "engine = 1\n"}) == "pending"
 
 
+@pytest.mark.parametrize("word", ["fixed upstream", "not needed"])
+def test_no_file_that_somebody_broke_passes_as_needing_nothing(word: str) -> None:
+    rule = ruled(word, {"file": PATH, "has": "^import os"})
+    edited = HERE._replace(stock=frozenset())
+
+    assert verdict(rule, {PATH: STOCK}, edited) == word
+    for broken in ("(((\n", "from __future__ import annotations\n", f"x = {'-' * 20000}1\n"):
+        assert verdict(rule, {PATH: STOCK + broken}, edited) == "unknown"
+
+
 def test_every_condition_must_hold() -> None:
     rule = ruled("inert", {"file": REGISTRY, "has": "^other"}, {"not_build": "cpu"})
 
