@@ -57,12 +57,15 @@ def manifest(rows: Iterable[Row], needed: Iterable[str]) -> dict[str, list[dict[
 
 def conflicts(
     catalogue: Mapping[str, Patch], tags: Iterable[str], settings: Mapping[str, str]
-) -> list[str]:
-    """Why some tags cannot stand together with a setting (``{"vllm_speculative_config": "mtp"}``)."""
+) -> list[tuple[str, str]]:
+    """Why tags cannot stand with a setting (``{"vllm_speculative_config": "mtp"}``), and the fix."""
     chosen = list(tags)
     return [
-        f"{tag} and {entry.setting} {entry.value}: {entry.reason}; fix: "
-        + (f"add {entry.unless}, or drop one of the two" if entry.unless else "drop one of the two")
+        (
+            f"{tag} and {entry.value} exclude each other: {entry.reason}",
+            (f"add {entry.unless} to patches_tags, or " if entry.unless else "")
+            + f"remove {entry.setting}",
+        )
         for tag in chosen
         for entry in (catalogue[tag].conflicts if tag in catalogue else ())
         if settings.get(entry.setting) == entry.value and entry.unless not in chosen
@@ -107,16 +110,3 @@ def window_error(
         return None
     known = ", ".join(f"{name} {window}" for name, window in patch.releases.items())
     return f"{distribution or patch.package} {version} is outside its window ({known})"
-
-
-def window_errors(
-    catalogue: Mapping[str, Patch], tags: Iterable[str], package: str, version: str, python: str
-) -> list[str]:
-    """``window_error`` for every tag of a route; ``package`` is the distribution that is pinned."""
-    lines = []
-    for tag in tags:
-        if tag not in catalogue:
-            lines.append(f"{tag}: no such patch; known: {', '.join(sorted(catalogue))}")
-        elif error := window_error(catalogue[tag], version, python, package):
-            lines.append(f"{tag}: {error}")
-    return lines

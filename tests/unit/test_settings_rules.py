@@ -155,9 +155,10 @@ LAB: dict[str, tuple[Data, list[str]]] = {
     "MTP under the dense patch": (
         {"vllm_speculative_config": {"method": "mtp", "num_speculative_tokens": 2}},
         [
-            'vllm_speculative_config: {"method": "mtp", "num_speculative_tokens": 2}: MTP does '
-            "not load under DENSE_FALLBACK: its layer's indexer tensors have no place; "
-            "fix: remove vllm_speculative_config, or DENSE_FALLBACK from patches_tags"
+            'vllm_speculative_config: {"method": "mtp", "num_speculative_tokens": 2}: DENSE_'
+            "FALLBACK and mtp exclude each other: the MTP layer's loader knows no dense attention "
+            "and stops at its indexer tensors; "
+            "fix: add MTP_GUARD to patches_tags, or remove vllm_speculative_config"
         ],
     ),
     "min_p while speculating": (
@@ -271,6 +272,31 @@ def test_a_parser_that_the_release_does_not_know_is_refused(refusals: Refusals) 
         '@fake/h1: vllm_reasoning_parser: "glm47": vLLM 0.23.0 has no reasoning parser of this '
         'name; fix: use "glm45"'
     ) in refusals(route="g4", data=data)
+
+
+@pytest.mark.parametrize(("guard", "refused"), [([], 2), (["MTP_GUARD"], 0)])
+def test_mtp_beside_dense_attention_needs_the_guard(
+    guard: list[str], refused: int, refusals: Refusals
+) -> None:
+    mtp = {"vllm_speculative_config": {"method": "mtp", "num_speculative_tokens": 2}}
+    tags = ["DENSE_FALLBACK", "ABORT_RACE_FIX", *guard]
+
+    lines = refusals(route="g4", data={"patches_tags": tags, **mtp})
+
+    assert ["add MTP_GUARD to patches_tags" in line for line in lines] == [True] * refused
+
+
+def test_mtp_is_refused_where_no_patch_makes_it_dense(refusals: Refusals) -> None:
+    mtp = {"vllm_speculative_config": {"method": "mtp", "num_speculative_tokens": 2}}
+
+    assert [
+        line for line in refusals(route="g4_newer", data=mtp) if "vllm_speculative_config" in line
+    ] == [
+        f'@fake/h{host}: vllm_speculative_config: {{"method": "mtp", "num_speculative_tokens": 2}}: '
+        "DENSE_OLD_CLASS and mtp exclude each other: the MTP layer of these releases is sparse "
+        "only; fix: remove vllm_speculative_config"
+        for host in (1, 2)
+    ]
 
 
 def test_an_unknown_patch_is_refused(refusals: Refusals) -> None:

@@ -1,15 +1,15 @@
-"""Patches are known, and made for the pinned releases: elsewhere they are inert, or break."""
+"""Patches are known, made for the pinned releases, and stand together with the other settings."""
 
 from collections.abc import Iterator
 
 from glmstead.patching.catalogue import CatalogueError, load_catalogue
-from glmstead.patching.policy import window_error
+from glmstead.patching.policy import conflicts, window_error
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import Problem
 
 
 def patch_windows(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
-    """Every tag is in the catalogue, and its window includes the pinned versions."""
+    """Every tag is in the catalogue, its window includes the pinned versions, it has no conflict."""
     engine, tags = settings.engine, settings.patches.tags
     try:
         catalogue = load_catalogue()
@@ -24,3 +24,7 @@ def patch_windows(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
         wrong = window_error(catalogue[tag], engine.version, engine.python, engine.package)
         if wrong:
             yield Problem("patches_tags", tag, wrong, "remove the tag, or pin another release")
+    speculation = settings.vllm.speculative_config
+    method = str((speculation or {}).get("method", ""))
+    for wrong, fix in conflicts(catalogue, tags, {"vllm_speculative_config": method}):
+        yield Problem("vllm_speculative_config", speculation, wrong, fix)

