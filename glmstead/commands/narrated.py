@@ -20,7 +20,7 @@ def run_narrated(words: Sequence[str], answer: str = "") -> int:
     """Run pyinfra in the project's root and return its exit status.
 
     A terminal gets pyinfra's own spinner; elsewhere a line every ``QUIET_S`` silent seconds says
-    which operation runs and for how long.
+    which operation runs, its number, and for how long.
     """
     if sys.stdout.isatty():
         return subprocess.run(words, cwd=ROOT, text=True, check=False, input=answer).returncode
@@ -37,7 +37,8 @@ def run_narrated(words: Sequence[str], answer: str = "") -> int:
         for line in _lines_or_silence(_talk(process, answer)):
             now = time.monotonic()
             if line is None:
-                click.echo(f"    ... {operation}: {now - operation_started:.0f} s")
+                seconds = now - operation_started
+                click.echo(f"    ... {operation}: {seconds:.0f} s (operation {steps})")
                 continue
             if line.startswith(_STARTING):
                 operation, operation_started = line.removeprefix(_STARTING).strip(), now

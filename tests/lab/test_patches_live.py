@@ -62,6 +62,7 @@ def test_a_release_down_and_up_again_is_patched_and_restarted_once(
         "Ray cluster | Ray head": [HEAD],
         "Ray cluster | Ray worker": [WORKER],
         "vLLM | vLLM has answered": [HEAD],
+        "Gateway | People are served": [HEAD],
     }
     down = deployed.deploy(previous_release)
     patches = deployed.run("glmstead", "patches", previous_release, "--json")
