@@ -1,6 +1,5 @@
 """The base image: a minimal Debian or Ubuntu, built once and copied for every host."""
 
-import fcntl
 import hashlib
 import platform
 import shutil
@@ -9,6 +8,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from glmstead.lab.config import SUITES, LabConfig, LabError
+from glmstead.lab.lock import in_turn
 from glmstead.lab.process import dying_with_us, last_line, remove_tree, run
 from glmstead.lab.progress import Progress
 
@@ -31,8 +31,7 @@ def ensure_image(config: LabConfig) -> Path:
     if image.exists():
         return image
     image.parent.mkdir(parents=True, exist_ok=True)
-    with (image.parent / ".lock").open("w") as lock:  # another lab's build is waited for
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with in_turn(image.parent / ".lock"):
         if not image.exists():
             build_image(config, image)
     return image

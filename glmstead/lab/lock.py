@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from glmstead.lab.config import LabConfig, LabError
 
@@ -26,4 +27,12 @@ def locked(config: LabConfig) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()}")
         lock.flush()
+        yield
+
+
+@contextmanager
+def in_turn(path: Path) -> Iterator[None]:
+    """Wait until no other lab makes the same part of the cache; ``path``: the file to lock."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield

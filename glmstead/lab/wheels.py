@@ -1,6 +1,5 @@
 """Wheels of the lab's locked requirements: downloaded once, seen by every host at /srv/wheels."""
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from glmstead import ROOT
 from glmstead.lab.config import LabConfig, LabError
+from glmstead.lab.lock import in_turn
 from glmstead.lab.process import dying_with_us, last_line, remove_tree
 from glmstead.lab.progress import Progress
 
@@ -25,8 +25,7 @@ DOWNLOAD_TIMEOUT_S = 3600
 def ensure_wheels(config: LabConfig) -> None:
     """Have all wheels of all locks; a lock that is complete costs nothing."""
     config.wheels.mkdir(parents=True, exist_ok=True)
-    with (config.wheels / ".lock").open("w") as held:  # another lab's download is waited for
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with in_turn(config.wheels / ".lock"):
         for lock in LOCKS:
             ensure_lock(config, ROOT / "files/locks" / f"{lock}.txt")
 

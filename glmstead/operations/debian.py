@@ -26,5 +26,10 @@ def installed(packages: Sequence[str]) -> Generator[StringCommand, None, None]:
     if not missing:
         host.noop(f"all {len(packages)} packages are installed")
         return
-    for words in (["update"], ["install", "--no-install-recommends", *missing]):
-        yield probe_command("apt_step", {"words": words, "wait_s": _LOCK_WAIT_S})
+    yield apt("update")
+    yield apt("install", "--no-install-recommends", *missing)
+
+
+def apt(*words: str, wait_s: float = _LOCK_WAIT_S) -> StringCommand:
+    """One apt-get that waits for apt's locks and says in one line why it failed."""
+    return probe_command("apt_step", {"words": list(words), "wait_s": wait_s})

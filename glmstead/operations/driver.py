@@ -11,6 +11,7 @@ from glmstead.facts.units import UnitStates
 from glmstead.gpu import packaging
 from glmstead.gpu.driver import is_protected
 from glmstead.gpu.fitness import is_installed
+from glmstead.operations import debian
 from glmstead.operations.gpu_host import gpu_host_of
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.operations.refusal import refuse
@@ -21,9 +22,8 @@ Commands = Generator[StringCommand, None, None]
 
 
 def apt(settings: Settings, *words: str) -> StringCommand:
-    """One apt-get that waits for its locks and says in one line why it failed."""
-    request = {"words": list(words), "wait_s": settings.driver.lock_wait_s}
-    return probe_command("apt_step", request)
+    """One apt-get of the driver's, which waits as long as its setting says."""
+    return debian.apt(*words, wait_s=settings.driver.lock_wait_s)
 
 
 def refreshed(settings: Settings) -> Commands:

@@ -14,13 +14,14 @@ from pyinfra.api import QuoteString, StringCommand, operation
 from glmstead.facts.environment import EnvironmentState
 from glmstead.lock import lock_path, pins
 from glmstead.operations.refusal import refuse
+from glmstead.operations.turns import in_turn
 from glmstead.operations.units import made_stale, peer
 
 Commands = Generator[StringCommand, None, None]
-UV_ROOT = "/opt/glmstead/uv"
-UV_CACHE = "/var/cache/glmstead-uv"
-_TURNS = "/run/lock/glmstead-environments"
-_BUSY = f"another run has installed packages for 30 min; fix: see who holds it, fuser {_TURNS}"
+_BASE = "/opt/glmstead"
+UV_ROOT = f"{_BASE}/uv"
+UV_SETTINGS = "UV_CACHE_DIR=/var/cache/glmstead-uv UV_SYSTEM_CERTS=1 UV_NO_CONFIG=1"
+_WAIT_S = 1800  # a whole engine over a slow line
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,11 @@ def bootstrap_uv(sources: Sources) -> Commands:
     release = pins(lock, "3.11")["uv"]
     uv = f"{UV_ROOT}/bin/uv"
     yield in_turn(
+        _BASE,
         *('test "$(', uv, "--version 2>/dev/null | cut -d' ' -f2)\" =", QuoteString(release)),
         *("|| { python3 -m venv --clear", UV_ROOT, "&&", f"{UV_ROOT}/bin/pip", "install --quiet"),
         *("--disable-pip-version-check --require-hashes", *sources.arguments(), "-r /dev/stdin; }"),
+        wait_s=_WAIT_S,
         _stdin=lock,
     )
 
@@ -80,7 +83,8 @@ def install(root: str, lock: str, python: str, sources: Sources) -> Commands:
     uv, copy = f"{UV_ROOT}/bin/uv", QuoteString(f"{root}/glmstead.lock.new")
     interpreter = QuoteString(f"{root}/bin/python")
     yield in_turn(
-        *("export", f"UV_CACHE_DIR={UV_CACHE} UV_SYSTEM_CERTS=1 UV_NO_CONFIG=1;"),
+        _BASE,
+        f"export {UV_SETTINGS};",
         *(interpreter, "-c '' 2>/dev/null ||", uv, "venv --quiet --clear --python"),
         *(QuoteString(python), QuoteString(root), "&& cat >", copy, "&&"),
         *(uv, "pip sync --quiet --require-hashes --compile-bytecode"),
@@ -88,14 +92,9 @@ def install(root: str, lock: str, python: str, sources: Sources) -> Commands:
         # uv leaves its lock writable by everybody
         *(*sources.arguments(), copy, "&& rm -f", QuoteString(f"{root}/.lock")),
         *("&& mv", copy, QuoteString(f"{root}/glmstead.lock")),
+        wait_s=_WAIT_S,
         _stdin=lock,
     )
-
-
-def in_turn(*script: str | QuoteString, _stdin: str) -> StringCommand:
-    """A script that first waits for the one of a killed run, which goes on without its controller."""
-    words = ("flock --timeout 1800 9 ||", f"{{ echo '{_BUSY}' >&2; exit 1; }};", *script)
-    return StringCommand("( ", *words, f") 9>{_TURNS}", _stdin=_stdin)
 
 
 @operation()

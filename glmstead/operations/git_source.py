@@ -7,7 +7,7 @@ from pyinfra import host
 from pyinfra.api import QuoteString, StringCommand, operation
 
 from glmstead.facts.git_source import GitSource
-from glmstead.operations.environments import UV_CACHE, UV_ROOT, Sources
+from glmstead.operations.environments import UV_ROOT, UV_SETTINGS, Sources
 from glmstead.operations.units import made_stale
 from glmstead.probes import probe_command
 from glmstead.settings import Settings
@@ -55,7 +55,7 @@ def installed(settings: Settings, sources: Sources) -> Commands:
     yield StringCommand(
         *("VLLM_USE_PRECOMPILED=1", f"VLLM_PRECOMPILED_WHEEL_COMMIT={settings.git.commit}"),
         f"SETUPTOOLS_SCM_PRETEND_VERSION_FOR_VLLM={version}",
-        *(f"UV_CACHE_DIR={UV_CACHE} UV_SYSTEM_CERTS=1 UV_NO_CONFIG=1", f"{UV_ROOT}/bin/uv"),
+        *(UV_SETTINGS, f"{UV_ROOT}/bin/uv"),
         *("pip install --quiet --no-deps --python", f"{settings.engine.root}/bin/python"),
         *(*sources.arguments(), "--editable", QuoteString(settings.git.root)),
     )

@@ -4,12 +4,12 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
-from typing import Any
 
 from pyinfra import host
 from pyinfra.api import QuoteString, StringCommand, operation
 
 from glmstead.facts.files import FileStates
+from glmstead.operations.turns import in_turn
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,6 @@ def write_command(file: ManagedFile) -> StringCommand:
         *("&& sync", new, "&& mv", new, path),
         _stdin=file.text,
     )
-
-
-def in_turn(folder: str, *script: str | QuoteString, **arguments: Any) -> StringCommand:
-    """A script that waits for another run's in the same folder: commands outlive a killed run."""
-    quoted = QuoteString(folder)
-    turn = ("mkdir -p", quoted, "&& ( flock --timeout 60 9 &&")
-    return StringCommand(*turn, *script, ") 9<", quoted, **arguments)
 
 
 @operation()

@@ -9,7 +9,7 @@ from pyinfra.facts.deb import DebPackages
 from glmstead.facts.files import FileStates
 from glmstead.facts.units import UnitStates
 from glmstead.metrics import Part
-from glmstead.operations.debian import installed
+from glmstead.operations.debian import apt, installed
 
 Commands = Generator[StringCommand, None, None]
 
@@ -57,7 +57,6 @@ def removed(parts: Sequence[Part]) -> Commands:
         yield StringCommand("rm -rf", *(QuoteString(path) for path in left))
         yield StringCommand("systemctl daemon-reload")
     if masked:
-        packages = [QuoteString(package) for package in masked]
-        yield StringCommand("DEBIAN_FRONTEND=noninteractive apt-get purge --yes", *packages)
+        yield apt("purge", *masked)
         names = [QuoteString(f"{package}.service") for package in masked]
         yield StringCommand("systemctl unmask --quiet", *names)

@@ -8,7 +8,7 @@ from pyinfra import host
 from pyinfra.api import FunctionCommand, Host, QuoteString, StringCommand, operation
 
 from glmstead.facts.files import FileStates
-from glmstead.operations.managed_files import in_turn
+from glmstead.operations.turns import in_turn
 from glmstead.operations.units import peer
 
 _GENERATE = "import secrets, sys; print(sys.argv[1] + secrets.token_urlsafe(32))"
