@@ -87,6 +87,11 @@ class Folder:
         return self.root / STATE / "verified.json"
 
     @property
+    def busy(self) -> Path:
+        """What the run that holds the folder fetches, or whose listing it is finding out."""
+        return self.root / STATE / "busy.json"
+
+    @property
     def aside(self) -> Path:
         """Bad and foreign weights, taken out of the loader's sight."""
         return self.root / STATE / "aside"

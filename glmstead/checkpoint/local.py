@@ -36,7 +36,12 @@ class Range:
 
 
 def ranges(source: Path) -> dict[str, Range]:
-    """Return the files of a folder or tar by name; one folder around all of a tar is left out."""
+    """Return the files of a folder or tar by name; none where it is not: a peer may have it.
+
+    One folder around all of a tar is left out. Raises CheckpointError for what is no tar.
+    """
+    if not source.exists():
+        return {}
     if source.is_dir():
         paths = [path for path in sorted(source.rglob("*")) if path.is_file()]
         names = {str(path.relative_to(source)): path for path in paths}

@@ -14,6 +14,7 @@ from glmstead.checkpoint.listing import CheckpointError, Entry, Listing
 _POLL_S = 0.5
 _BLOCK = 4 << 20
 _GONE_AFTER = 4  # failed polls in a row
+_SOON_S = 5.0  # in which the runs of all hosts start
 
 
 class Peers:
@@ -37,8 +38,12 @@ class Peers:
 
     def working(self) -> bool:
         """Whether any peer is fetching, or may just be about to."""
-        soon = bool(self.addresses) and time.monotonic() - self.began < 4 * _POLL_S
-        return soon or any(state["working"] for _, state in self._alive())
+        return self._soon() or any(state["working"] for _, state in self._alive())
+
+    def telling(self) -> bool:
+        """Whether any peer is finding out what the checkpoint consists of, or may be about to."""
+        states = list(self._states.values())
+        return self._soon() or any(state.get("telling") == self._origin for state in states)
 
     def lost(self, address: str) -> None:
         """Take a peer for gone until it answers again."""
@@ -81,6 +86,9 @@ class Peers:
             raise OSError(f"{address}: {error!r}") from error
         finally:
             connection.close()
+
+    def _soon(self) -> bool:
+        return bool(self.addresses) and time.monotonic() - self.began < _SOON_S
 
     def _alive(self) -> list[tuple[str, dict[str, Any]]]:
         return [(a, s) for a, s in list(self._states.items()) if s["origin"] == self._origin]

@@ -41,6 +41,9 @@ def place(request: dict[str, Any]) -> Listing:
         hub = Hub(**request["hub"]) if request["hub"] else None
         peers = Peers(request["peers"], request["origin"], request["stall_s"])
         local = ranges(Path(request["local"])) if request["local"] else {}
+        tells = bool(local) or (hub is not None and request["part"] is not None)
+        telling = request["origin"] if tells else ""
+        write_json(folder.busy, {"names": [], "telling": telling}, sync=False)
         listing = wanted(request, folder, hub, peers, local)
         write_json(folder.listing, listing.document())
         found, cache = verified(folder, listing, request["deep"])
@@ -71,7 +74,7 @@ def _finish(
     manifest = complete(folder, listing, cache, copy)
     for leftover in ("parts", "hub"):
         shutil.rmtree(folder.root / STATE / leftover, ignore_errors=True)
-    (folder.root / STATE / "busy.json").unlink(missing_ok=True)
+    folder.busy.unlink(missing_ok=True)
     return manifest
 
 

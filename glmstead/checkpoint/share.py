@@ -1,6 +1,6 @@
 """Lends verified files to the cluster's other hosts, over its private network, until nobody asks.
 
-``/state`` names what is here, what is being fetched and whether a fetch runs; ``/listing`` is the
+``/state`` names what is here, what is being fetched, whether a fetch runs and what it is finding out; ``/listing`` is the
 listing; ``/file/KEY`` is a file by its digest, from a byte on. The receiver checks every byte's hash,
 so the address alone decides who may ask.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 from glmstead.checkpoint.edits import CONFIG, QUANT, original
 from glmstead.checkpoint.hashing import DigestCache, digests_of
-from glmstead.checkpoint.listing import STATE, Folder, Listing, read_json
+from glmstead.checkpoint.listing import Folder, Listing, read_json
 from glmstead.checkpoint.lock import is_locked
 from glmstead.checkpoint.verify import known_listing
 
@@ -56,12 +56,13 @@ class Share(ThreadingHTTPServer):
         """What this host can give, and what it is about."""
         listing = known_listing(self.folder)
         working = is_locked(self.folder)
-        busy = read_json(self.folder.root / STATE / "busy.json") if working else {}
+        busy = read_json(self.folder.busy) if working else {}
         return {
             "origin": listing.origin if listing else "",
             "done": sorted(held(self.folder, listing)) if listing else [],
             "busy": busy.get("names", []),
             "working": working,
+            "telling": busy.get("telling", ""),
         }
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from glmstead.checkpoint.hashing import DigestCache, stat_of
 from glmstead.checkpoint.landing import Landing
 from glmstead.checkpoint.listing import (
-    STATE,
     CheckpointError,
     Folder,
     Listing,
@@ -218,4 +217,4 @@ class Transfer:
 
     def _tell_busy(self) -> None:
         names = [name for name, whence in self._flying.items() if whence == "hub"]
-        write_json(self._folder.root / STATE / "busy.json", {"names": names}, sync=False)
+        write_json(self._folder.busy, {"names": names}, sync=False)

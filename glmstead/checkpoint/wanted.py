@@ -15,7 +15,7 @@ from glmstead.checkpoint.peers import Peers
 from glmstead.checkpoint.progress import Progress
 from glmstead.checkpoint.verify import known_listing
 
-_LISTING_S = 60.0
+_POLL_S = 0.5
 
 
 def wanted(
@@ -45,15 +45,14 @@ def wanted(
 
 
 def _of_peers(request: dict[str, Any], hub: Hub | None, folder: Folder, peers: Peers) -> Listing:
-    """Ask the peers until one knows: the host that asks the hub may be about to."""
-    deadline = time.monotonic() + _LISTING_S
-    while time.monotonic() < deadline:
+    """Ask the peers for as long as one is finding out: a source of 755 GB takes minutes to hash."""
+    telling = True
+    while telling:
+        telling = peers.telling()  # before the last look, so that nothing falls between
         found = peers.listing()
         if found is not None:
             return found
-        if not peers.working():
-            break
-        time.sleep(0.5)
+        time.sleep(_POLL_S)
     if hub is None:
         raise CheckpointError(f"{request['origin']}: neither here nor on any other host")
     return _of_hub(request, hub, folder)

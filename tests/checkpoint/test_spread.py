@@ -1,11 +1,15 @@
 """Several hosts: each byte leaves the hub once, the rest is copied, and a dead host holds up none."""
 
 import subprocess
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from glmstead.checkpoint.listing import read_json
+from glmstead.checkpoint.listing import read_json, write_json
+from glmstead.checkpoint.lock import locked
+from glmstead.checkpoint.peers import Peers
 from tests.checkpoint.conftest import Host, contents
 from tests.checkpoint.hub_server import Hub
 from tests.checkpoint.test_kill import kill_when, stocked
@@ -64,6 +68,51 @@ def test_who_has_it_serves_the_others_and_the_hub_is_not_asked(hosts: Hosts, len
     assert run_all([second, third], requests) == [0, 0]
     assert second.holds(FILES)
     assert third.holds(FILES)
+
+
+def test_a_source_that_one_host_has_reaches_the_others(
+    hosts: Hosts, lend: Lend, tmp_path: Path
+) -> None:
+    """The two others find no such folder; what it consists of they hear when it was read."""
+    first, second, third = hosts(3)
+    source = tmp_path / "source"
+    for name, content in FILES.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes(content)
+    ports = [lend(host) for host in (first, second, third)]
+    requests = [
+        host.request(
+            None,
+            COMMIT,
+            origin="folder",
+            local=str(source if host is first else tmp_path / "none"),
+            peers=[p for p in ports if p != own],
+        )
+        for host, own in zip((first, second, third), ports, strict=True)
+    ]
+
+    assert run_all([first, second, third], requests) == [0, 0, 0]
+    assert all(host.holds(FILES) for host in (first, second, third))
+
+
+def test_hosts_wait_for_the_one_that_reads_the_source(host: Host, lend: Lend) -> None:
+    """However long it takes, but no longer than it runs."""
+    port = lend(host)
+    peers = Peers([port], "folder", stall_s=5)
+    peers.began -= 3600
+    with locked(host.folder):
+        write_json(host.folder.busy, {"names": [], "telling": "folder"})
+        assert comes(peers.telling)
+    assert comes(lambda: not peers.telling())
+    peers.stop()
+
+
+def comes(true: Callable[[], bool]) -> bool:
+    """Whether something becomes true in half a minute."""
+    deadline = time.monotonic() + 30
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return true()
 
 
 def test_a_source_that_dies_is_replaced(hosts: Hosts, lend: Lend, lenders: list[object]) -> None:
