@@ -13,6 +13,9 @@ _STATES: tuple[tuple[str, SmiState], ...] = (
     ("Driver Not Loaded", "not loaded"),
 )
 
+BUSY = 95  # %
+LITTLE = 1 / 3  # of the power limit
+
 
 def state_of(answer: dict[str, Any]) -> tuple[SmiState, str]:
     """Which of the known ways nvidia-smi is in, and its own first words where it failed."""
@@ -65,6 +68,22 @@ def cuda_version(*texts: str) -> str | None:
         if found:
             return found[1]
     return None
+
+
+def slowed(text: str) -> int:
+    """How many GPUs are busy and draw little, so that they wait for each other.
+
+    A line a GPU: UUID, utilization in %, draw and limit in W. Figures: 100 % at 140 of 600 W with
+    a third of the usual tokens (local-inference-lab/rtx6kpro#25).
+    """
+    count = 0
+    for line in text.splitlines():
+        cells = [_number(cell.strip()) for cell in line.split(",")[1:]]
+        told = [cell for cell in cells if cell is not None]
+        if len(told) == 3:
+            busy, draw, limit = told
+            count += busy >= BUSY and draw < limit * LITTLE
+    return count
 
 
 def _number(cell: str) -> float | None:

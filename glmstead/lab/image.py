@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from tempfile import mkdtemp
 
+from glmstead import ROOT
 from glmstead.lab.config import SUITES, LabConfig, LabError
 from glmstead.lab.lock import in_turn
 from glmstead.lab.process import dying_with_us, last_line, remove_tree, run
@@ -17,6 +18,8 @@ PACKAGES = (
     *("python3", "python3-venv", "sudo", "ca-certificates", "curl"),
 )
 RECIPE = 1  # raise it when configure() below changes
+# F6EC B376 2474 EDA9 D21B 7022 8719 20D1 991B C93C, which Debian 12 has no package of
+UBUNTU_KEY = ROOT / "files" / "keys" / "ubuntu-archive.gpg"
 
 
 def image_path(config: LabConfig) -> Path:
@@ -52,7 +55,10 @@ def build_image(config: LabConfig, image: Path) -> None:
 def debootstrap(root: Path, suite: str, progress: Progress) -> None:
     """Install the packages into an empty directory, from the distribution's own mirror."""
     what = [f"--include={','.join(PACKAGES)}", f"--components={SUITES[suite]}"]
-    source = ubuntu_source(platform.machine()) if "universe" in SUITES[suite] else []
+    source: list[str] = []
+    if "universe" in SUITES[suite]:
+        what.append(f"--keyring={UBUNTU_KEY}")
+        source = ubuntu_source(platform.machine())
     words = ["--force-check-gpg", "--variant=minbase", *what, suite, str(root), *source]
     last = ""
     with subprocess.Popen(

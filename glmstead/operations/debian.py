@@ -30,6 +30,10 @@ def installed(packages: Sequence[str]) -> Generator[StringCommand, None, None]:
     yield apt("install", "--no-install-recommends", *missing)
 
 
-def apt(*words: str, wait_s: float = _LOCK_WAIT_S) -> StringCommand:
-    """One apt-get that waits for apt's locks and says in one line why it failed."""
-    return probe_command("apt_step", {"words": list(words), "wait_s": wait_s})
+def apt(*words: str, wait_s: float = _LOCK_WAIT_S, driver: bool = False) -> StringCommand:
+    """One apt-get that waits for apt's locks and says in one line why it failed.
+
+    + driver: the settings ``driver_*`` are what mends it
+    """
+    request = {"words": list(words), "wait_s": wait_s, "driver": driver}
+    return probe_command("apt_step", request)

@@ -23,7 +23,7 @@ Commands = Generator[StringCommand, None, None]
 
 def apt(settings: Settings, *words: str) -> StringCommand:
     """One apt-get of the driver's, which waits as long as its setting says."""
-    return debian.apt(*words, wait_s=settings.driver.lock_wait_s)
+    return debian.apt(*words, wait_s=settings.driver.lock_wait_s, driver=True)
 
 
 def refreshed(settings: Settings) -> Commands:

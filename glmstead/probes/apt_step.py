@@ -1,6 +1,6 @@
 """Runs one apt-get with a bounded wait for its locks, and says in one line why it failed.
 
-Argument: {"words": [...], "wait_s"}. apt's own output goes to standard output; standard error gets
+Argument: {"words": [...], "wait_s", "driver": whether its settings are the fix}. apt's own output goes to standard output; standard error gets
 the one line. Exit status 1 after a failure.
 """
 
@@ -11,24 +11,46 @@ import subprocess
 import sys
 import time
 
+# What apt says; what that means; what to do where the package is the system's; where the driver's.
 CAUSES = (
-    (r"EXPKEYSIG|expired", "the repository's key has expired", "set driver_key_url to a new one"),
-    (r"NO_PUBKEY|is not bound", "the repository is signed by another key", "set driver_key_url"),
-    (r"not signed", "the repository is not signed", "use a signed mirror"),
+    (
+        r"EXPKEYSIG|expired",
+        "the repository's key has expired",
+        "renew it, or remove that repository from /etc/apt",
+        "set driver_key_url to a new one",
+    ),
+    (
+        r"NO_PUBKEY|is not bound",
+        "the repository is signed by another key",
+        "install that key, or remove that repository from /etc/apt",
+        "set driver_key_url",
+    ),
+    (
+        r"not signed",
+        "the repository is not signed",
+        "use a signed mirror",
+        "use a signed mirror",
+    ),
     (
         r"Could not resolve|Could not connect|Connection (failed|refused|timed out)|Cannot initiate"
         r"|Failed to fetch|does not have a Release file",
         "the repository cannot be reached",
+        "check the sources in /etc/apt and the host's way out",
         "check driver_repository and the host's way out",
     ),
     (
         r"[Nn]o installation candidate|was not found|has no available version"
-        r"|[Uu]nable to (locate|correct)|unmet dependencies",
+        r"|[Uu]nable to (locate|correct)|(Depends|Breaks|Conflicts): ",
         "the repository does not offer this version, or its dependencies",
+        "look at apt-cache policy and apt-mark showhold",
         "compare driver_version with apt-cache madison, and apt-mark showhold",
     ),
-    (r"No space left", "the disk is full", "free space in / and /boot"),
-    (r"error exit status|Sub-process .*dpkg", "a package failed to set itself up", "see above"),
+    (r"No space left", "the disk is full", *["free space in / and /boot"] * 2),
+    (
+        r"error exit status|Sub-process .*dpkg",
+        "a package failed to set itself up",
+        *["see above"] * 2,
+    ),
 )
 INTERRUPTED = "dpkg was interrupted"  # a host that lost power while it installed
 LOCKED = re.compile(r"Could not get lock (\S+?)\.? It is held by process (\d+) \(([^)]*)\)")
@@ -58,16 +80,16 @@ def run(words: "list[str]") -> "tuple[int, str]":
     return done.returncode, done.stdout
 
 
-def why(said: str) -> str:
+def why(said: str, driver: bool) -> str:
     own = [line for line in said.splitlines() if line.startswith(("E:", "W:"))]
-    for pattern, cause, fix in CAUSES:
+    for pattern, cause, *fixes in CAUSES:
         found = next((line for line in said.splitlines() if re.search(pattern, line)), None)
         if found is not None:
-            return f"{cause}: {fix} ({found.strip()})"
+            return f"{cause}: {fixes[driver]} ({found.strip()})"
     return own[0] if own else said.strip().splitlines()[-1] if said.strip() else "no output"
 
 
-def main(words: "list[str]", wait_s: float) -> int:
+def main(words: "list[str]", wait_s: float, driver: bool) -> int:
     deadline = time.monotonic() + wait_s
     finished = False
     while True:
@@ -81,7 +103,7 @@ def main(words: "list[str]", wait_s: float) -> int:
             continue
         held = LOCKED.search(said)
         if held is None:
-            print(f"apt-get {words[0]}: {why(said)}", file=sys.stderr)
+            print(f"apt-get {words[0]}: {why(said, driver)}", file=sys.stderr)
             return 1
         if time.monotonic() >= deadline:
             who = f"{held[3]} (pid {held[2]})"
@@ -95,4 +117,4 @@ def main(words: "list[str]", wait_s: float) -> int:
 
 
 request = json.loads(sys.argv[1])
-sys.exit(main(request["words"], request["wait_s"]))
+sys.exit(main(**request))

@@ -12,10 +12,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from glmstead.gpu.smi import state_of
+from glmstead.gpu.smi import slowed, state_of
 from glmstead.patching.guard import missing
 
-SMI = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+FIELDS = "uuid,utilization.gpu,power.draw,power.limit"
+SMI = ["nvidia-smi", f"--query-gpu={FIELDS}", "--format=csv,noheader,nounits"]
 SMI_BOUND_S = 20
 
 
@@ -64,7 +65,7 @@ def of_patches(manifest: str) -> Iterator[str]:
 
 
 def of_gpus(declared: int) -> Iterator[str]:
-    """How the driver answers, and how many GPUs it has."""
+    """How the driver answers, how many GPUs it has, and how many of them only wait."""
     answer: dict[str, Any] = {"status": "ok", "text": "", "error": ""}
     try:
         done = subprocess.run(SMI, capture_output=True, text=True, timeout=SMI_BOUND_S, check=False)
@@ -79,6 +80,7 @@ def of_gpus(declared: int) -> Iterator[str]:
     yield f'glmstead_gpu_driver{{state="{state}"}} 1'
     yield f"glmstead_gpus_found {found}"
     yield f"glmstead_gpus_declared {declared}"
+    yield f"glmstead_gpus_slowed {slowed(answer['text'])}"
 
 
 def _document(path: Path) -> dict[str, Any]:

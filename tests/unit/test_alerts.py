@@ -35,6 +35,7 @@ WELL: Series = {
     f'glmstead_gpu_driver{{{WORKER},state="ok"}}': "1x60",
     f"glmstead_gpus_found{{{WORKER}}}": "8x60",
     f"glmstead_gpus_declared{{{WORKER}}}": "8x60",
+    f"glmstead_gpus_slowed{{{WORKER}}}": "0x20 8x8 0x32",
     f'DCGM_FI_DEV_XID_ERRORS{{{WORKER},gpu="3"}}': "0x60",
     UNIT % ("gate", "active"): "0x3 1x57",
     UNIT % ("vllm", "failed"): "0x60",
@@ -71,6 +72,7 @@ FIRES: list[tuple[str, Series]] = [
     ),
     ("DriverWrong", {f'glmstead_gpu_driver{{{WORKER},state="hung"}}': "1x60"}),
     ("GpusMissing", {f"glmstead_gpus_found{{{WORKER}}}": "7x60"}),
+    ("GpusWait", {f"glmstead_gpus_slowed{{{WORKER}}}": "8x60"}),
     ("GpuError", {f'DCGM_FI_DEV_XID_ERRORS{{{WORKER},gpu="3"}}': "79x60"}),
     ("DiskFull", {DISK % "avail": "4x60"}),
 ]

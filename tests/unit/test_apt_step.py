@@ -48,8 +48,8 @@ REFUSED: dict[str, tuple[str, str]] = {
         "libnvidia-compute-580 (= 580.159.04-0ubuntu1) but it is not going to be installed\n"
         "E: Unable to correct problems, you have held broken packages.",
         "the repository does not offer this version, or its dependencies: compare driver_version "
-        "with apt-cache madison, and apt-mark showhold (The following packages have unmet "
-        "dependencies:)",
+        "with apt-cache madison, and apt-mark showhold (nvidia-headless-580-open : Depends: "
+        "libnvidia-compute-580 (= 580.159.04-0ubuntu1) but it is not going to be installed)",
     ),
     "full /boot": (
         "update-initramfs: Generating /boot/initrd.img-6.8.0-60-generic\n"
@@ -81,12 +81,16 @@ INTERRUPTED = (
 def step(tmp_path: Path) -> Step:
     """Run the step with an apt-get, and a dpkg, that are these shell scripts."""
 
-    def run(script: str, wait_s: float = 0, dpkg: str = "exit 2") -> tuple[int, str]:
+    def run(
+        script: str, wait_s: float = 0, dpkg: str = "exit 2", driver: bool = True
+    ) -> tuple[int, str]:
         for name, content in (("apt-get", script), ("dpkg", dpkg)):
             program = tmp_path / name
             program.write_text(f"#!/bin/sh\n{content}\n")
             program.chmod(0o755)
-        request = json.dumps({"words": ["install", "nvidia-open"], "wait_s": wait_s})
+        request = json.dumps(
+            {"words": ["install", "nvidia-open"], "wait_s": wait_s, "driver": driver}
+        )
         done = subprocess.run(
             [sys.executable, PROGRAM, request],
             env={"PATH": f"{tmp_path}:/usr/bin:/bin", "MARK": str(tmp_path / "mark")},
@@ -102,6 +106,18 @@ def step(tmp_path: Path) -> Step:
 @pytest.mark.parametrize(("said", "line"), REFUSED.values(), ids=REFUSED)
 def test_a_failure_is_one_line_with_its_cause_and_fix(step: Step, said: str, line: str) -> None:
     assert step(f"cat <<'SAID'\n{said}\nSAID\nexit 100") == (1, f"apt-get install: {line}")
+
+
+def test_a_package_of_the_system_is_not_mended_by_settings_of_the_driver(step: Step) -> None:
+    for said, _ in REFUSED.values():
+        _, line = step(f"cat <<'SAID'\n{said}\nSAID\nexit 100", driver=False)
+        assert "driver_" not in line
+
+    assert step("echo 'E: Unable to locate package gxx'; exit 100", driver=False) == (
+        1,
+        "apt-get install: the repository does not offer this version, or its dependencies: look at "
+        "apt-cache policy and apt-mark showhold (E: Unable to locate package gxx)",
+    )
 
 
 def test_another_apt_is_waited_for_within_bounds_and_named(step: Step) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from glmstead.gpu.read import gpu_host
+from glmstead.gpu.smi import slowed
 from glmstead.gpu.values import GpuHost
 from glmstead.probe_source import FOLDER, probe_source
 from tests.gpu_samples import CLOSED, OPEN, RTX, smi_csv
@@ -159,3 +160,17 @@ def test_another_apt_that_holds_a_lock_is_named(probe: Probe, tmp_path: Path) ->
         holder.kill()
 
     assert found.apt_lock.endswith(f"(pid {holder.pid})")
+
+
+@pytest.mark.parametrize(
+    ("figures", "waiting"),
+    [("100, 140.12, 600.00", 8), ("100, 420.00, 600.00", 0), ("3, 88.00, 600.00", 0)],
+    ids=["one board of the thread", "a board at work", "an idle one"],
+)
+def test_D4_gpus_that_are_busy_at_little_power_wait_for_each_other(
+    figures: str, waiting: int
+) -> None:
+    lines = "".join(f"GPU-{number}, {figures}\n" for number in range(8))
+
+    assert slowed(lines + "GPU-8, [GPU is lost], [GPU is lost], [GPU is lost]\n") == waiting
+    assert slowed("No devices were found\n") == 0

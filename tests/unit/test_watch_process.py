@@ -207,4 +207,5 @@ def test_the_node_exporter_finds_what_no_exporter_knows(
         'glmstead_gpu_driver{state="mismatch"}': "1",
         "glmstead_gpus_found": "0",
         "glmstead_gpus_declared": "8",
+        "glmstead_gpus_slowed": "0",
     }
