@@ -6,6 +6,8 @@ from typing import Any
 from glmstead import places
 from glmstead.settings import Settings
 
+FREE_MIB = 1024  # what a driver itself may hold of a GPU
+GPUS_FREE_S = 240  # the field saw memory come back four minutes after its process had ended
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -206,6 +208,12 @@ def gate_config(settings: Settings) -> dict[str, Any]:
 def exec_program(program: str, *words: str) -> str:
     """An ExecStart value: one of files/libexec, under the system's own Python."""
     return exec_line(["/usr/bin/python3", f"{places.LIBEXEC}/{program}", *words])
+
+
+def gpus_free(settings: Settings) -> str | None:
+    """An ExecStart value: a start waits until its GPUs are free; None on a host without."""
+    words = [str(GPUS_FREE_S), str(FREE_MIB)]
+    return exec_program("gpus_free.py", *words) if settings.gpu.count else None
 
 
 def tidy(settings: Settings) -> str:

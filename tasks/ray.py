@@ -7,7 +7,7 @@ from glmstead import places
 from glmstead.operations import secrets, units
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.render import env_file
-from glmstead.serving import engine_environment, exec_line, exec_program, ray_start, tidy
+from glmstead.serving import engine_environment, exec_line, exec_program, gpus_free, ray_start, tidy
 from glmstead.settings import Cluster, Settings
 from glmstead.unit_files import engine_inputs, unit_file
 
@@ -46,6 +46,7 @@ def configure_node(settings: Settings, cluster: Cluster) -> None:
             wait_head=exec_program(*wait),
             wait_s=wait_s,
             tidy=tidy(settings),
+            gpus_free=gpus_free(settings),
         ),
         absent=[f"{places.UNITS}/{other}.service"],
     )

@@ -10,7 +10,7 @@ from glmstead.operations import units
 from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.operations.server_configuration import server_configuration
 from glmstead.render import env_file
-from glmstead.serving import engine_environment, exec_line, exec_program
+from glmstead.serving import engine_environment, exec_line, exec_program, gpus_free
 from glmstead.settings import Cluster, Settings
 from glmstead.unit_files import engine_inputs, unit_file
 
@@ -66,6 +66,7 @@ def around(settings: Settings) -> dict[str, Any]:
     answer = [url, str(vllm.load_timeout_s), vllm.served_model_name]
     return {
         "may_start": exec_program("attempts.py", "may-start", folder),
+        "gpus_free": gpus_free(settings),
         "chat_template": None if vllm.thinking is None else exec_program(*template),
         "wait_answer": exec_program("wait_answer.py", *answer),
         "drain": exec_program("drain.py", url, str(vllm.drain_timeout_s)),

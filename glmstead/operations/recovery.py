@@ -13,12 +13,12 @@ from glmstead.facts.endpoint import EndpointState
 from glmstead.operations.refusal import refuse
 from glmstead.operations.secrets import rights
 from glmstead.probes import probe_command
+from glmstead.serving import FREE_MIB
 from glmstead.settings import Settings
 
 Commands = Generator[StringCommand | FunctionCommand, None, None]
 KEPT = (places.GATEWAY, places.GATE, places.WATCH)
 BOUND_S = 120
-FREE_MIB = 1024  # what a driver itself may hold of a GPU
 
 
 @operation()

@@ -67,8 +67,8 @@ CONFIGURATION = ("--force-confdef", "--force-confold")  # a site's edits stay, n
 
 def run(words: "list[str]") -> "tuple[int, str]":
     options = [word for one in CONFIGURATION for word in ("-o", f"Dpkg::Options::={one}")]
-    done = subprocess.run(
-        ["apt-get", "-y", "-qq", *options, *words],
+    done = subprocess.run(  # not -qq, which keeps the unmet dependencies to itself
+        ["apt-get", "-y", "-q", *options, *words],
         env=ENVIRONMENT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

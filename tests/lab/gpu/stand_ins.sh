@@ -31,7 +31,9 @@ esac
 running=$(sed -n 's/.*x86_64  \([0-9.]*\) .*/\1/p' /proc/driver/nvidia/version 2>/dev/null)
 [ -n "$running" ] || { echo "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running."; exit 9; }
 [ "$running" = @VERSION@ ] || { echo "Failed to initialize NVML: Driver/library version mismatch"; exit 18; }
-case $* in
+case $* in # memory: as a container that was removed, and is not yet gone, would hold it
+*--query-gpu=index,memory.used*) echo "0, $(cat /run/gpu-held 2>/dev/null || echo 4)" ;;
+*--query-compute-apps=pid,process*) [ ! -e /run/gpu-held ] || echo "4242, VLLM::Worker_TP0, $(cat /run/gpu-held)" ;;
 *--query-gpu*) [ -e /etc/no-gpu ] || echo "0, NVIDIA RTX PRO 6000 Blackwell Server Edition, 00000000:C1:00.0, GPU-0, 12.0, 97887, 4, Disabled, $(cat /run/gpu-power 2>/dev/null || echo 600.00), 34.51, 0, Enabled, Disabled, @VERSION@" ;;
 --power-limit=*) echo "${1#--power-limit=}.00" >/run/gpu-power; echo "$*" >>/var/log/nvidia-smi ;;
 *--version*) echo "CUDA Version        : 13.0" ;;

@@ -6,6 +6,8 @@ device rules of the control group are real.
 
 import pytest
 
+from glmstead import ROOT, places
+from glmstead.serving import exec_program
 from tests.lab.gpu.driver_host import DriverHost
 from tests.lab.gpu.machines import Machines, Outcome
 
@@ -13,9 +15,11 @@ pytestmark = [
     pytest.mark.lab,
     pytest.mark.parametrize("machines", ["trixie"], indirect=True, scope="session"),
 ]
-UNIT = """[Service]
+FREE = exec_program("gpus_free.py", "240", "1024")
+UNIT = f"""[Service]
+ExecStartPre={FREE}
 ExecStartPre=-/usr/bin/docker rm --force glmstead-vllm
-ExecStart=/usr/bin/docker run --rm --name=glmstead-vllm {device} stand-in sleep 1000000
+ExecStart=/usr/bin/docker run --rm --name=glmstead-vllm {{device}} stand-in sleep 1000000
 ExecStop=/usr/bin/docker stop --time 1 glmstead-vllm
 """
 INSIDE = "docker exec glmstead-vllm nvidia-smi --list-gpus"
@@ -28,6 +32,9 @@ def host(machines: Machines) -> DriverHost:
     one = DriverHost(machines)
     kernels = ("linux-image-6.1.0-22-amd64", "linux-image-amd64")
     one.prepare(" ".join(f"{name}_6.1.99-1_amd64.deb" for name in kernels), "580.159.03")
+    program = ROOT / "files" / "libexec" / "gpus_free.py"
+    place = f"{places.LIBEXEC}/{program.name}"
+    one.ssh(f"install -D -m 644 /dev/stdin {place}", stdin=program.read_text())
     return one
 
 
@@ -81,6 +88,19 @@ def test_C1_a_container_that_lost_its_GPU_is_restarted(host: DriverHost) -> None
 
     assert "GPU 0" in host.ssh(INSIDE)
     assert deploy(host).changed == []
+
+
+def test_C4_C5_a_start_waits_until_a_removed_container_gave_its_memory_back(
+    host: DriverHost,
+) -> None:
+    host.ssh("echo 22528 >/run/gpu-held; docker rm --force glmstead-vllm >/dev/null")
+    host.ssh("systemctl start --no-block glmstead-vllm")
+
+    host.ssh("journalctl -f -u glmstead-vllm -o cat | grep -m 1 'GPU 0 holds 22528 MiB, VLLM::'")
+    assert host.ssh("systemctl show -P SubState glmstead-vllm") == "start-pre"
+    host.ssh("rm /run/gpu-held; until docker exec glmstead-vllm true 2>/dev/null; do :; done")
+
+    assert "GPU 0" in host.ssh(INSIDE)
 
 
 def test_another_driver_is_described_anew(host: DriverHost) -> None:
