@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from pyinfra.api.exceptions import DeployError
 
 from glmstead import ROOT
 from glmstead.fit.cards import CARDS, GB, Card
+from glmstead.fit.config import read_config
 from glmstead.fit.kernels import SM120_SPARSE
 from glmstead.fit.plan_values import Plan
 from glmstead.fit.reserve import BOARDS, DEFAULT_BATCHED
@@ -22,17 +22,20 @@ _UTILIZATION = 0.92  # vLLM's default since 0.24; its config file names no other
 
 
 def card_of(settings: Settings, config: Path | None = None) -> Card | None:
-    """Return the checkpoint's card: of a config.json, of its repository, of its folder; or None."""
+    """Return the checkpoint's card: of a config.json, of its repository, of its folder; or None.
+
+    Raises ValueError, one line, for a config.json that nothing can be counted from.
+    """
     model = settings.model
     if config is not None:
         known = CARDS.get(model.repo or "")
         bf16 = known.draft_experts_bf16 if known else False
-        return Card(model.name, _json(config), model.size_gb * GB, bf16)
+        return Card(model.name, read_config(config), model.size_gb * GB, bf16)
     if model.repo in CARDS:
         return CARDS[model.repo]
     folder = ROOT / model.directory if model.directory else None
     if folder is not None and (folder / "config.json").is_file():
-        return Card(model.name, _json(folder / "config.json"), model.size_gb * GB)
+        return Card(model.name, read_config(folder / "config.json"), model.size_gb * GB)
     return None
 
 
@@ -55,6 +58,7 @@ def plan_of(settings: Settings, cluster: Cluster, card: Card) -> Plan:
         dense="DENSE_FALLBACK" in tags or backend == "TRITON_MLA",
         fp8=vllm.kv_cache_dtype == "fp8" or (vllm.kv_cache_dtype == "auto" and promotes(backend)),
         draft=speculation.get("method") == "mtp",
+        experts_whole=vllm.args.get("enable-expert-parallel") is True,
         backend=backend,
         flashinfer=_flashinfer(settings),
         padded="HEAD_PAD_TP16" in tags,
@@ -64,7 +68,10 @@ def plan_of(settings: Settings, cluster: Cluster, card: Card) -> Plan:
 
 def misfit(settings: Settings, cluster: Cluster) -> str | None:
     """Return one line when the engine cannot start, None when it can or nothing is known of it."""
-    card = card_of(settings)
+    try:
+        card = card_of(settings)
+    except ValueError as error:
+        return str(error)
     found = fit(plan_of(settings, cluster, card)) if card else None
     if found is None or found.fits:
         return None
@@ -102,8 +109,3 @@ def _flashinfer(settings: Settings) -> str | None:
         return None
     path = lock_path(settings.engine.lock)
     return pins(path.read_text(), settings.engine.python).get("flashinfer-python")
-
-
-def _json(path: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(path.read_text())
-    return document

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from glmstead.checkpoint.edits import CONFIG, corrections
 from glmstead.fit.cards import Card
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What memory and kernels depend on; sizes in GiB, ``cpu_cache`` only without GPUs."""
+    """What memory and kernels depend on; sizes in GiB, ``cpu_cache`` only without GPUs.
+
+    ``experts_whole``: expert parallelism, each rank holds whole experts instead of a slice of each.
+    """
 
     card: Card
     tensor: int
@@ -23,6 +27,7 @@ class Plan:
     dense: bool = False
     fp8: bool = True
     draft: bool = False
+    experts_whole: bool = False
     all_full: bool = False
     backend: str | None = None
     flashinfer: str | None = None
@@ -38,6 +43,9 @@ class Plan:
 def warnings(plan: Plan) -> list[str]:
     """Return what to know of a plan that fits: where its speed goes."""
     lines = []
+    for dropped in corrections({CONFIG: plan.card.config}, kv_scales=True).values():
+        why = "; ".join(f"{key} {reason}" for key, reason in dropped.items())
+        lines.append(f"{why}: a deploy refuses this, or corrects it with model_correct_config")
     if plan.pipeline > 1:
         lines.append(
             f"{plan.pipeline} pipeline stages: a single request visits them one after the other, so "

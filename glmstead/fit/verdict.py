@@ -48,7 +48,13 @@ def _figures(plan: Plan) -> Fit:
         all_full=plan.all_full,
     )
     weights = bytes_a_gpu(
-        plan.card, plan.tensor, plan.pipeline, plan.draft, plan.dense, plan.all_full
+        plan.card,
+        plan.tensor,
+        plan.pipeline,
+        draft=plan.draft,
+        dense=plan.dense,
+        all_full=plan.all_full,
+        experts_whole=plan.experts_whole,
     )
     step = activations(config, plan.tensor, plan.batched)
     besides = fixed(plan.b12x, plan.context_parallel, plan.all_full)
@@ -72,8 +78,13 @@ def _figures(plan: Plan) -> Fit:
 
 
 def _shape(plan: Plan) -> str:
-    """Why the model cannot be cut so, or no kernel takes the pieces."""
+    """Why the model cannot be cut so, or no kernel takes the pieces.
+
+    With expert parallelism too: the shared expert and the dense layers are cut over the ranks.
+    """
     config = plan.card.config
+    if plan.pipeline > int(config["num_hidden_layers"]):
+        return f"{config['num_hidden_layers']} layers make no {plan.pipeline} stages: use fewer"
     heads, tensor = int(config["num_attention_heads"]), plan.tensor
     if heads % tensor:
         return f"{heads} heads do not divide by {tensor} tensor ranks: use a divisor of {heads}"

@@ -39,16 +39,25 @@ class Part:
 
 
 def bytes_a_gpu(
-    card: Card, tensor: int, pipeline: int, draft: bool, dense: bool, all_full: bool = False
+    card: Card,
+    tensor: int,
+    pipeline: int,
+    *,
+    draft: bool,
+    dense: bool,
+    all_full: bool = False,
+    experts_whole: bool = False,
 ) -> float:
     """Bytes on the fullest GPU; ``draft``: with the MTP layer, ``dense``: without indexers.
 
     ``all_full``: every layer builds an indexer, the checkpoint's map notwithstanding.
+    ``experts_whole``: ranks hold whole experts, and the fullest one more where they do not divide.
     """
     config = card.config
     scale = _scale(card)
     full = _full(config, all_full)
-    layers = [_layer(card, number, full[number] and not dense) for number in range(len(full))]
+    shares = tensor if experts_whole else 1
+    layers = [_layer(card, n, full[n] and not dense, shares) for n in range(len(full))]
     embedding = Part(cut=config["vocab_size"] * config["hidden_size"] * _BF16)
     stages = []
     for stage in range(pipeline):
@@ -56,7 +65,7 @@ def bytes_a_gpu(
         own = sum(layers[first:last], Part())
         own += embedding if stage == 0 else Part()
         if stage == pipeline - 1:
-            own += embedding + (_draft(card, not dense) if draft else Part())
+            own += embedding + (_draft(card, not dense, shares) if draft else Part())
         stages.append((own * scale).a_rank(tensor))
     return max(stages)
 
@@ -98,19 +107,19 @@ def _widths(card: Card) -> tuple[float, float]:
     return (_FOUR_BIT if method else _BF16), _BF16
 
 
-def _layer(card: Card, number: int, indexer: bool) -> Part:
+def _layer(card: Card, number: int, indexer: bool, shares: int = 1) -> Part:
     config = card.config
     part = _attention(card) + (_indexer(card) if indexer else Part())
     if number >= config["first_k_dense_replace"]:
-        return part + _experts(card, _widths(card)[0])
+        return part + _experts(card, _widths(card)[0], shares)
     width = 3 * config["hidden_size"] * config["intermediate_size"]
     return part + Part(cut=width * _widths(card)[1])
 
 
-def _draft(card: Card, indexer: bool) -> Part:
+def _draft(card: Card, indexer: bool, shares: int = 1) -> Part:
     hidden = card.config["hidden_size"]
     experts = _BF16 if card.draft_experts_bf16 else _widths(card)[0]
-    part = _attention(card) + _experts(card, experts) + Part(repeated=2 * hidden**2 * _BF16)
+    part = _attention(card) + _experts(card, experts, shares) + Part(repeated=2 * hidden**2 * _BF16)
     return part + (_indexer(card) if indexer else Part())
 
 
@@ -130,9 +139,10 @@ def _indexer(card: Card) -> Part:
     return Part(repeated=(c["q_lora_rank"] * heads * size + keys) * _widths(card)[1])
 
 
-def _experts(card: Card, width: float) -> Part:
+def _experts(card: Card, width: float, shares: int) -> Part:
     c = card.config
     expert, count = 3 * c["hidden_size"] * c["moe_intermediate_size"], c["n_routed_experts"]
     shared = expert * c["n_shared_experts"] * _widths(card)[1]
     gate = c["hidden_size"] * count * _BF16
-    return Part(cut=expert * count * width + shared, repeated=gate)
+    fullest = -(-count // shares) * shares
+    return Part(cut=expert * fullest * width + shared, repeated=gate)

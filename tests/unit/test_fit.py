@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from glmstead.cli import main
 from glmstead.fit.cache import bytes_a_token
 from glmstead.fit.cards import CARDS
+from glmstead.fit.config import read_config
 from glmstead.fit.plan_values import Plan
 from glmstead.fit.verdict import fit
 from glmstead.fit.weights import bytes_a_gpu, counted
@@ -173,6 +174,7 @@ def test_four_heads_have_no_sparse_kernel_and_need_none_when_dense() -> None:
     [
         ({"tensor": 12}, "64 heads do not divide by 12 tensor ranks: use a divisor of 64"),
         ({"tensor": 32}, "moe_intermediate_size 2048 over 32 ranks is no multiple of the"),
+        ({"pipeline": 100}, "78 layers make no 100 stages: use fewer"),
         ({"context_parallel": 3}, "DCP 3 does not divide 16 tensor ranks: use a divisor"),
         ({"context": 2_000_000}, "the model knows 1048576 positions: set vllm_max_model_len to"),
     ],
@@ -228,6 +230,72 @@ def test_the_real_config_gives_the_figures_of_its_card(
     given = CliRunner().invoke(main, ["fit", inventory, "--json", "--config", str(config)])
 
     assert json.loads(given.output) == json.loads(known.output)
+
+
+GLM = FP8.config
+FOREIGN = {
+    "torn": ('{"a": ', "no JSON: Expecting value"),
+    "a list": ([1], "no JSON object; fix: give the config.json of a GlmMoeDsaForCausalLM"),
+    "another model": ({"architectures": ["Llama"]}, "architectures is ['Llama']; fix: "),
+    "no rank": ({**GLM, "kv_lora_rank": None}, "kv_lora_rank is None, not a number from 1 on"),
+    "a word": ({**GLM, "hidden_size": "6144"}, "hidden_size is 6144, not a number from 1 on"),
+    "negative": ({**GLM, "num_hidden_layers": -1}, "num_hidden_layers is -1, not a number"),
+    "quantised by a word": ({**GLM, "quantization_config": "fp8"}, "quantization_config is fp8"),
+    "one block": (
+        {**GLM, "quantization_config": {"quant_method": "fp8", "weight_block_size": 128}},
+        "weight_block_size is 128, not a list of numbers",
+    ),
+    "no map": ({**GLM, "indexer_types": None}, "indexer_types is None, not a list"),
+    "half a map": (
+        {**GLM, "indexer_types": GLM["indexer_types"][:70]},
+        "indexer_types has 70 entries for 78 layers",
+    ),
+    "no positions": ({**GLM, "max_position_embeddings": None}, "max_position_embeddings is None"),
+}
+
+
+@pytest.mark.parametrize(("content", "line"), FOREIGN.values(), ids=FOREIGN)
+def test_a_config_that_nothing_can_be_counted_from_is_refused_in_a_line(
+    content: Any, line: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    with pytest.raises(ValueError, match=r"; fix: ") as refused:
+        read_config(path)
+
+    assert str(refused.value).startswith(f"{path}: {line}")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_foreign_config_is_no_traceback(inventory_file: Inventories, tmp_path: Path) -> None:
+    inventory, config = str(inventory_file(route="g4")), tmp_path / "config.json"
+    config.write_text('{"architectures": ["Llama"]}')
+    run = CliRunner().invoke(main, ["fit", inventory, "--config", str(config)])
+
+    assert run.exit_code == 1
+    assert run.stderr.startswith(f"{config}: architectures is ['Llama']; fix: ")
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_stale_expert_count_is_told() -> None:
+    stale = replace(FP8, config={**GLM, "num_experts": 160})
+
+    assert fit(replace(G4, card=stale)).warnings[0] == (
+        "num_experts 160 contradicts n_routed_experts 256: "
+        "a deploy refuses this, or corrects it with model_correct_config"
+    )
+
+
+def test_whole_experts_that_do_not_divide_cost_the_fullest_rank_one_more() -> None:
+    pruned = CARDS["0xSero/GLM-5.2-504B"]  # 168 experts: 10.5 a rank of 16
+    cut = bytes_a_gpu(pruned, 16, 1, draft=False, dense=True)
+    whole = bytes_a_gpu(pruned, 16, 1, draft=False, dense=True, experts_whole=True)
+    expert = 3 * GLM["hidden_size"] * GLM["moe_intermediate_size"] * (0.5 + 1 / 16)
+
+    assert whole - cut == near(75 * expert * 0.5)
+    assert bytes_a_gpu(FP8, 16, 1, draft=False, dense=True, experts_whole=True) == (
+        bytes_a_gpu(FP8, 16, 1, draft=False, dense=True)
+    )
 
 
 def test_an_unknown_checkpoint_needs_its_config(
