@@ -55,6 +55,8 @@ def ray_environment(settings: Settings) -> dict[str, str]:
         "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
         "RAY_raylet_liveness_self_check_interval_ms": "2000",
         "RAY_worker_niceness": "0",  # its default of 15 starves the ranks on a busy host
+        # One idle Python a CPU at the first connection, which nobody uses: vLLM's ranks are actors.
+        "RAY_prestart_worker_first_driver": "0",
         "RAY_ROTATION_MAX_BYTES": str(64 * 2**20),
         "RAY_ROTATION_BACKUP_COUNT": "3",
         "AUTOSCALER_METRIC_PORT": str(settings.ray.monitor_metric_port),

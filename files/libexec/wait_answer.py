@@ -1,11 +1,13 @@
 """Waits, bounded, until a server has answered; run as ExecStartPost, so that started means answered.
 
 Usage: wait_answer.py URL TIMEOUT_S [MODEL]: polls URL/health, or URL itself without MODEL; then
-asks MODEL for one token. Ends at once when $MAINPID, the server, is gone.
+asks MODEL for one token. Ends at once when $MAINPID, the server, is gone. Asked to stop meanwhile, it
+kills the server of MODEL: vLLM hears no SIGTERM before it is ready, and has nothing to finish.
 """
 
 import json
 import os
+import signal
 import sys
 import time
 import urllib.error
@@ -16,6 +18,11 @@ from pathlib import Path
 def server_runs() -> bool:
     pid = os.environ.get("MAINPID")
     return pid is None or Path("/proc", pid).exists()
+
+
+def end_server(number: int, frame: object) -> None:
+    os.kill(int(os.environ["MAINPID"]), signal.SIGKILL)
+    sys.exit(1)
 
 
 def healthy(url: str) -> bool:
@@ -42,6 +49,8 @@ def first_token(url: str, model: str, timeout_s: float) -> None:
 
 
 def main(url: str, timeout_s: str, model: str = "") -> int:
+    if model and "MAINPID" in os.environ:
+        signal.signal(signal.SIGTERM, end_server)
     started = time.monotonic()
     deadline = started + float(timeout_s)
     while not healthy(f"{url}/health" if model else url):

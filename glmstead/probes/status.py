@@ -55,7 +55,9 @@ def ray(request: "dict[str, Any]") -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"cannot be asked: {error}"
     said = (asked.stderr if asked.returncode else asked.stdout).strip().splitlines()
-    return said[-1] if said else "says nothing"
+    if not said or said[-1].startswith("["):  # Ray's own log, as it ends the process that asks
+        return "the head does not answer"
+    return said[-1].removeprefix("gave up after 0 s: ")
 
 
 def document(path: Path) -> Any:

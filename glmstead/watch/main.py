@@ -118,18 +118,20 @@ def watch_gateway(gateway: Watch, front: str) -> None:
 
 def watch_member(ray: Watch) -> None:
     """A worker: does the head count this host in?"""
-    now = time.monotonic()
+    now, live = time.monotonic(), ray.live
+    if ray.joined and not live.failures and now - live.progress_at < live.limits.idle_ask_s:
+        return  # asking imports Ray, a second of work
     if is_ray_member(ray.config) is not False:
-        ray.live.alive(now)
+        live.alive(now)
         ray.joined = True
         ray.tell("alive: a member")
         return
-    if not ray.joined and now - ray.live.progress_at < JOIN_S:
+    if not ray.joined and now - live.progress_at < JOIN_S:
         ray.tell("joining")
         return
-    ray.live.silent(time.monotonic(), compiling=False)
-    ray.tell(f"not a member, {ray.live.failures} times of {ray.live.limits.failures}")
-    if ray.live.dead():
+    live.silent(time.monotonic(), compiling=False)
+    ray.tell(f"not a member, {live.failures} times of {live.limits.failures}")
+    if live.dead():
         ray.restart("the head does not count it in")
 
 

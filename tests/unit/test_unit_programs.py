@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -189,3 +191,23 @@ def test_a_failed_start_says_why(program: Program, tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert done.stderr.splitlines() == ["Job failed.", "why"]
+
+
+def test_a_stop_during_a_start_ends_a_server_that_hears_no_sigterm() -> None:
+    deaf = ["sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1; done"]
+    with socket.create_server(("127.0.0.1", 0)) as port, started(deaf) as server:
+        assert server.stdout is not None and server.stdout.readline()
+        url = f"http://127.0.0.1:{port.getsockname()[1]}"
+        program = ROOT / "files" / "libexec" / "wait_answer.py"
+        words = [sys.executable, str(program), url, "60", "glm-5.2"]
+        with started(words, MAINPID=str(server.pid)) as waiting:
+            port.accept()  # it asks
+            waiting.terminate()
+        server.wait(10)
+
+    assert server.returncode == -signal.SIGKILL
+    assert waiting.returncode == 1
+
+
+def started(words: list[str], **env: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(words, env={**os.environ, **env}, stdout=subprocess.PIPE)

@@ -14,6 +14,7 @@ import pytest
 
 from glmstead import ROOT
 from glmstead.watch import evidence
+from glmstead.watch.main import Watch, watch_member
 
 VLLM, GATEWAY = "glmstead-vllm", "glmstead-gateway"
 Started = Callable[..., Path]
@@ -209,3 +210,18 @@ def test_the_node_exporter_finds_what_no_exporter_knows(
         "glmstead_gpus_declared": "8",
         "glmstead_gpus_slowed": "0",
     }
+
+
+def test_a_member_is_not_asked_for_at_every_look(tmp_path: Path) -> None:
+    """Asking imports Ray on the host, which is a second of work."""
+    asked = tmp_path / "asked"
+    limits = {"idle_ask_s": 60, "failures": 2, "compile_s": 0, "restarts": 1, "window_s": 3600}
+    words = ["sh", "-c", f"echo asked >>{asked}"]
+    config = {"limits": limits, "ray": words, "environment": "/nonexistent", "address": "10.0.0.2"}
+    ray = Watch(config, tmp_path, "glmstead-ray-worker")
+    ray.live.begin(time.monotonic())
+    for _ in range(3):
+        watch_member(ray)
+
+    assert ray.state == "alive: a member"
+    assert asked.read_text().split() == ["asked"]
