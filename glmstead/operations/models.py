@@ -58,7 +58,8 @@ def placed(settings: Settings, cluster: Cluster) -> Commands:
         else:
             host.noop(f"{len(state['verified'])} files are as verified")
         return
-    yield from made_stale(places.ENGINE_UNITS)
+    if state["files"]:  # else no engine can have loaded what is brought now
+        yield from made_stale(places.ENGINE_UNITS)
     if listing is not None:
         yield from uploads(model, listing, state)
     request = request_for(settings, cluster, host.name, listing)
