@@ -12,6 +12,7 @@ import os
 import sys
 from pathlib import Path
 
+from glmstead.checkpoint.disk import FIX, is_full
 from glmstead.checkpoint.edits import restore
 from glmstead.checkpoint.listing import CheckpointError, Folder
 from glmstead.checkpoint.place import place, request_of
@@ -34,10 +35,12 @@ def main(words: list[str]) -> int:
     share.add_argument("--allow", required=True, help="addresses of clients, comma-separated")
     share.add_argument("--idle-s", type=float, default=120.0, help="end after so long unasked")
     arguments = parser.parse_args(words)
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name
     try:
         return _COMMANDS[arguments.command](arguments)
     except (CheckpointError, OSError) as error:
-        print(error, file=sys.stderr, flush=True)
+        fix = f"; fix: {FIX}" if isinstance(error, OSError) and is_full(str(error)) else ""
+        print(f"{error}{fix}", file=sys.stderr, flush=True)
         return 1
 
 

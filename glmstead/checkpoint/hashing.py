@@ -5,12 +5,15 @@ Hubs' clients check sizes only (huggingface/huggingface_hub#3643), so the conten
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from glmstead.checkpoint.listing import Folder, read_json, write_json
 
@@ -61,17 +64,32 @@ class DigestCache:
         return known["digests"] if known and known["stat"] == stat else None
 
     def put(self, found: Mapping[str, Found]) -> None:
-        """Remember, on disk at once: a killed run loses the files in hand, no other."""
-        with self._lock:
-            for name, (digests, stat) in found.items():
-                self._known[name] = {"stat": stat, "digests": digests}
-            write_json(self._folder.verified, self._known, sync=False)
+        """Remember, on disk at once: a killed run loses the files in hand, no other.
+
+        Where nothing can be written, as in a folder lent read-only, this run alone remembers.
+        """
+        notes = {n: {"stat": stat, "digests": digests} for n, (digests, stat) in found.items()}
+        with self._lock, suppress(OSError):
+            self._known.update(notes)
+            self._note(lambda known: known.update(notes))
 
     def drop(self, name: str) -> None:
         """Forget a file that is no longer there."""
         with self._lock:
-            if self._known.pop(name, None) is not None:
-                write_json(self._folder.verified, self._known, sync=False)
+            self._known.pop(name, None)
+            self._note(lambda known: known.pop(name, None))
+
+    def _note(self, change: Callable[[dict[str, Any]], object]) -> None:
+        """Change what is on disk, other runs' notes kept: a verification may run beside a fetch."""
+        self._folder.verified.parent.mkdir(parents=True, exist_ok=True)
+        turn = os.open(self._folder.verified.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            known = read_json(self._folder.verified)
+            change(known)
+            write_json(self._folder.verified, known, sync=False)
+        finally:
+            os.close(turn)
 
     def fill(self, names: Iterable[str], count: Callable[[int], None] = lambda read: None) -> None:
         """Hash what is not known, as many files at a time as there are processors."""

@@ -16,6 +16,16 @@ from glmstead.checkpoint.listing import STATE, CheckpointError, Entry, Folder
 
 _PACKAGES = Path(__file__).resolve().parents[2]  # where this package itself is found
 _SMALL_GB = 64  # hf_xet took 6.6 GB and 7 processors at full speed: unslothai/unsloth-zoo#972
+_LISTING_S = 30.0
+_FIX_OF_NETWORK = "check the network and model_endpoint, then deploy again"
+_FIXES = (
+    (("Gated", "401 C", "401 U", "403 F"), "give a token that may read it, GLMSTEAD_HUB_TOKEN"),
+    (
+        ("NotFound", "404 C", "404 N"),
+        "check model_repo, model_revision and model_endpoint; a private one needs a token, "
+        "GLMSTEAD_HUB_TOKEN",
+    ),
+)
 XET_CAP = {
     "HF_XET_CLIENT_AC_MAX_DOWNLOAD_CONCURRENCY": "8",
     "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": "512mb",
@@ -65,20 +75,32 @@ class Hub:
 
 def list_files(hub: Hub, folder: Folder) -> dict[str, Entry]:
     """Return what the hub says the revision holds; raises CheckpointError with its own words."""
-    done = subprocess.run(
-        [hub.python, "-m", "glmstead.checkpoint.hub", "list"],
-        input=hub.request(),
-        env=hub.environment(folder, xet=False),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    limit_s = _LISTING_S + 4 * hub.stall_s  # the client itself waits for ever
+    try:
+        done = subprocess.run(
+            [hub.python, "-m", "glmstead.checkpoint.hub", "list"],
+            input=hub.request(),
+            env=hub.environment(folder, xet=False),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=limit_s,
+        )
+    except subprocess.TimeoutExpired as error:
+        said = f"{hub.origin}: the hub lists no files within {limit_s:g} s"
+        raise CheckpointError(f"{said}; fix: {_FIX_OF_NETWORK}") from error
     lines = done.stdout.splitlines()
     nothing = {"error": " ".join(done.stderr.split())[-300:]}
     answer: dict[str, Any] = json.loads(lines[-1]) if lines else nothing
     if "error" in answer:
-        raise CheckpointError(f"{hub.origin}: {answer['error']}")
+        fix = fix_for(answer["error"], _FIX_OF_NETWORK)
+        raise CheckpointError(f"{hub.origin}: {answer['error']}; fix: {fix}")
     return {name: Entry(**entry) for name, entry in answer["files"].items()}
+
+
+def fix_for(error: str, otherwise: str) -> str:
+    """Return what to do about an error in the client's words."""
+    return next((fix for said, fix in _FIXES if any(one in error for one in said)), otherwise)
 
 
 class HubProcess:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
@@ -11,6 +12,8 @@ from typing import Any
 
 STATE = ".glmstead"
 """Folder beside the shards for everything that is not the model."""
+
+_DIGESTS = re.compile(r"[0-9a-f]{64},([0-9a-f]{40})?|,[0-9a-f]{40}")
 
 
 class CheckpointError(Exception):
@@ -29,6 +32,11 @@ class Entry:
     def key(self) -> str:
         """Name of the content, for partial files: another revision never resumes them."""
         return self.sha256 or self.git
+
+    def is_sound(self) -> bool:
+        """Whether it says what it has to; digests become names of files."""
+        digests = _DIGESTS.fullmatch(f"{self.sha256},{self.git}")
+        return isinstance(self.size, int) and self.size >= 0 and digests is not None
 
     def matches(self, digests: Mapping[str, str]) -> bool:
         """Whether a file with these digests is the one meant; every known digest counts."""
@@ -56,13 +64,25 @@ class Listing:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Listing:
-        """Return the listing of a document; raises CheckpointError for paths that lead outside."""
-        for path in document["files"]:
+        """Return the listing of a document of whoever wrote it.
+
+        Raises CheckpointError for paths that lead outside or cannot be told, and for what is no
+        listing.
+        """
+        try:
+            origin, files = document["origin"], dict(document["files"])
+            entries = {str(path): Entry(**entry) for path, entry in files.items()}
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"no listing of files: {error!r}; fix: remove it") from error
+        for path, entry in entries.items():
             pure = PurePosixPath(path)
             if pure.is_absolute() or ".." in pure.parts or pure.parts[:1] == (STATE,):
-                raise CheckpointError(f"{document['origin']}: refuses the path {path}")
-        files = {path: Entry(**entry) for path, entry in document["files"].items()}
-        return cls(document["origin"], files)
+                raise CheckpointError(f"{origin}: refuses the path {path}; fix: leave it out")
+            if not path.isprintable():
+                raise CheckpointError(f"{origin}: refuses the path {path!a}; fix: rename it")
+            if not entry.is_sound():
+                raise CheckpointError(f"{origin}: {path} has no size or digest; fix: list it anew")
+        return cls(str(origin), entries)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ _POLL_S = 0.5
 _BLOCK = 4 << 20
 _GONE_AFTER = 4  # failed polls in a row
 _SOON_S = 5.0  # in which the runs of all hosts start
+_NO_ANSWER = (OSError, ValueError, KeyError, TypeError, http.client.HTTPException)
 
 
 class Peers:
@@ -23,6 +24,7 @@ class Peers:
     def __init__(self, addresses: list[str], origin: str, stall_s: int) -> None:
         self.addresses, self._origin, self._stall_s = addresses, origin, stall_s
         self._states: dict[str, dict[str, Any]] = {}
+        self._refused: set[tuple[str, str]] = set()
         self._stopped = threading.Event()
         self.began = time.monotonic()
         for address in addresses:
@@ -30,7 +32,8 @@ class Peers:
 
     def holders(self, key: str) -> list[str]:
         """Return the peers that have a file."""
-        return [a for a, state in self._alive() if key in state["keys"]]
+        alive = self._alive()
+        return [a for a, s in alive if key in s["keys"] and (a, key) not in self._refused]
 
     def busy(self) -> set[str]:
         """Return names of the files that peers are fetching."""
@@ -43,11 +46,15 @@ class Peers:
     def telling(self) -> bool:
         """Whether any peer is finding out what the checkpoint consists of, or may be about to."""
         states = list(self._states.values())
-        return self._soon() or any(state.get("telling") == self._origin for state in states)
+        return self._soon() or any(state["telling"] == self._origin for state in states)
 
     def lost(self, address: str) -> None:
         """Take a peer for gone until it answers again."""
         self._states.pop(address, None)
+
+    def refuse(self, address: str, key: str) -> None:
+        """Never ask a peer for a file again that it believes to have and has not."""
+        self._refused.add((address, key))
 
     def stop(self) -> None:
         """Ask no more."""
@@ -58,7 +65,7 @@ class Peers:
         for address in self.addresses:
             try:
                 found = Listing.of(_get_json(address, "/listing"))
-            except (OSError, ValueError, KeyError, http.client.HTTPException, CheckpointError):
+            except (*_NO_ANSWER, CheckpointError):
                 continue
             if found.origin == self._origin:
                 return found
@@ -71,7 +78,7 @@ class Peers:
         try:
             with part.open("ab") as target:
                 if target.tell() > entry.size:
-                    target.truncate(0)
+                    target.truncate(target.seek(0))
                 start = f"bytes={target.tell()}-"
                 connection.request("GET", f"/file/{entry.key}", headers={"Range": start})
                 answer = connection.getresponse()
@@ -97,14 +104,22 @@ class Peers:
         failed = 0
         while not self._stopped.wait(_POLL_S if failed or address in self._states else 0.05):
             try:
-                state = _get_json(address, "/state")
-                state["keys"] = frozenset(state["done"])
-                self._states[address] = state
+                self._states[address] = _state_of(_get_json(address, "/state"))
                 failed = 0
-            except (OSError, ValueError, KeyError, http.client.HTTPException):
+            except _NO_ANSWER:
                 failed += 1
                 if failed >= _GONE_AFTER:
                     self.lost(address)
+
+
+def _state_of(found: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "origin": str(found["origin"]),
+        "keys": frozenset(found["done"]),
+        "busy": frozenset(found["busy"]),
+        "working": bool(found["working"]),
+        "telling": str(found["telling"]),
+    }
 
 
 def _get_json(address: str, path: str) -> dict[str, Any]:

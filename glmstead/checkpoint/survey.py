@@ -46,14 +46,16 @@ def survey(
 ) -> Survey:
     """Say what is good, bad, missing, extra or renamed; reads only what the cache does not know."""
     found = Survey()
-    present = {name: size for name in _names(folder.root) if (size := _size(folder, name)) >= 0}
+    names = _names(folder.root)
+    present = {name: size for name in names if (size := _size(folder, name)) >= 0}
+    links = {name: -1 for name in names if (folder.root / name).is_symlink()}
     whole = [n for n, entry in listing.files.items() if present.get(n) == entry.size]
     edited = {n for n in listing.files if n in present and n not in whole and _edited(folder, n)}
-    strangers = [name for name in present if name not in listing.files]
+    strangers = [name for name in {**present, **links} if name not in listing.files]
     found.leftovers = [name for name in strangers if name.endswith(_LEFTOVERS)]
     weights = [name for name in strangers if name.endswith(_WEIGHTS)]
     wanted = {entry.size for name, entry in listing.files.items() if name not in present}
-    cache.fill([*whole, *edited, *(n for n in weights if present[n] in wanted)], count)
+    cache.fill([*whole, *edited, *(n for n in weights if present.get(n) in wanted)], count)
     for name, entry in listing.files.items():
         digests = (cache.get(name) or {}) if name in present else {}
         corrected = digests and digests["sha256"] == edited_digest(folder, name)

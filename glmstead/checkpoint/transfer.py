@@ -13,7 +13,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from glmstead.checkpoint.disk import FIX, is_full
 from glmstead.checkpoint.hashing import DigestCache, stat_of
+from glmstead.checkpoint.hub_process import fix_for
 from glmstead.checkpoint.landing import Landing
 from glmstead.checkpoint.listing import (
     CheckpointError,
@@ -27,6 +29,8 @@ from glmstead.checkpoint.sources import Sources, copier, next_for_hub, written
 _TICK_S = 0.1
 _TRIES = 3  # of one file with a source that delivers, but wrongly
 _LONELY_S = 30.0  # without any source that moves
+_FIX_OF_HUB = "check model_endpoint and model_revision, or set model_xet to False"
+_FIX_OF_SOURCE = "mend what lies in model_directory"
 
 
 class Transfer:
@@ -40,6 +44,7 @@ class Transfer:
         self._pending: list[str] = []
         self._flying: dict[str, str] = {}  # name -> where it comes from
         self._checked: set[str] = set()  # of those: all there, and on the way to their place
+        self._resumed: set[str] = set()  # copied from two sources: neither alone is to blame
         self._failures: Counter[str] = Counter()
         self._reached: dict[str, int] = {}
         self._last_error = ""
@@ -125,6 +130,7 @@ class Transfer:
     ) -> None:
         self._pending.remove(name)
         self._flying[name] = whence
+        (self._resumed.add if self._part_size(name) > 0 else self._resumed.discard)(name)
 
         def work() -> None:
             error = None
@@ -142,9 +148,10 @@ class Transfer:
         if error is None:
             self._check(name)
             return
-        if whence in self._from.peers.addresses:
+        peer = whence in self._from.peers.addresses
+        if peer:
             self._from.peers.lost(whence)
-        self._again(name, f"{whence}: {error}", counts=whence == "hub")
+        self._again(name, whence, error, counts=not peer)
 
     def _check(self, name: str) -> None:
         self._checked.add(name)
@@ -154,7 +161,11 @@ class Transfer:
         self._fatal = problem
 
     def _wrong(self, name: str) -> None:
-        self._again(name, f"{self._flying[name]}: wrong content", counts=True)
+        whence = self._flying[name]
+        peer = whence in self._from.peers.addresses
+        if peer and name not in self._resumed:  # its disk lies to it; another may be right
+            self._from.peers.refuse(whence, self._listing.files[name].key)
+        self._again(name, whence, "wrong content", counts=not peer)
 
     def _landed(self, names: list[str]) -> None:
         for name in names:
@@ -164,11 +175,15 @@ class Transfer:
             self._failures[name] = 0
         self._tell_busy()
 
-    def _again(self, name: str, why: str, counts: bool) -> None:
+    def _again(self, name: str, whence: str, why: str, counts: bool) -> None:
         self._flying.pop(name, None)
         self._checked.discard(name)
         self._pending.insert(0, name)
-        self._last_error = f"{name}: {why}"
+        self._last_error = f"{name}: {whence}: {why}"
+        if is_full(why):
+            where = self._folder.root
+            self._fatal = CheckpointError(f"{where}: {self._last_error}; fix: {FIX}")
+            return
         print(f"{self._last_error}; again", flush=True)
         reached = self._part_size(name)
         if reached > self._reached.get(name, 0):
@@ -176,8 +191,8 @@ class Transfer:
         self._reached[name] = reached
         self._failures[name] += counts
         if self._failures[name] >= _TRIES:
-            fix = "check model_endpoint and model_revision, or set model_xet to False"
-            self._fatal = CheckpointError(f"{name}: {why}, {_TRIES} times; fix: {fix}")
+            fix = fix_for(why, _FIX_OF_HUB) if whence == "hub" else _FIX_OF_SOURCE
+            self._fatal = CheckpointError(f"{self._last_error}, {_TRIES} times; fix: {fix}")
 
     def _listen(self) -> None:
         try:
@@ -195,7 +210,7 @@ class Transfer:
             stalled = hub.stalled(self._in_flight("hub"))
             asked = [n for n, w in self._flying.items() if w == "hub" and n not in self._checked]
             for name in asked if stalled else []:
-                self._again(name, stalled, counts=False)
+                self._again(name, "hub", stalled, counts=False)
         if not self._flying and self._pending and progress.idle_s() > _LONELY_S:
             last = f"; last: {self._last_error}" if self._last_error else ""
             raise CheckpointError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from glmstead.checkpoint.edits import recorded
@@ -20,11 +21,13 @@ from glmstead.checkpoint.survey import Survey, survey
 
 
 def known_listing(folder: Folder) -> Listing | None:
-    """Return what the folder should hold: the manifest, or the listing of an unfinished fetch."""
+    """Return what the folder should hold: the manifest, or the listing of an unfinished fetch.
+
+    A note that is damaged counts as none: it is asked for again.
+    """
     for path in (folder.manifest, folder.listing):
-        document = read_json(path)
-        if "files" in document:
-            return Listing.of(document)
+        with suppress(CheckpointError):
+            return Listing.of(read_json(path))
     return None
 
 

@@ -16,6 +16,7 @@ from glmstead.checkpoint.progress import Progress
 from glmstead.checkpoint.verify import known_listing
 
 _POLL_S = 0.5
+_NONE_ASKED_FOR = "none of its files is asked for; fix: check model_files"
 
 
 def wanted(
@@ -54,7 +55,8 @@ def _of_peers(request: dict[str, Any], hub: Hub | None, folder: Folder, peers: P
             return found
         time.sleep(_POLL_S)
     if hub is None:
-        raise CheckpointError(f"{request['origin']}: neither here nor on any other host")
+        fix = "put it on one of them, where model_directory says"
+        raise CheckpointError(f"{request['origin']}: on none of the hosts; fix: {fix}")
     return _of_hub(request, hub, folder)
 
 
@@ -62,7 +64,7 @@ def _of_hub(request: dict[str, Any], hub: Hub, folder: Folder) -> Listing:
     found = list_files(hub, folder)
     files = {name: found[name] for name in needed(found, request["files"])}
     if not files:
-        raise CheckpointError(f"{hub.origin}: none of its files is asked for in model_files")
+        raise CheckpointError(f"{hub.origin}: {_NONE_ASKED_FOR}")
     return Listing.of(Listing(hub.origin, files).document())
 
 
@@ -70,11 +72,13 @@ def _of_local(request: dict[str, Any], local: dict[str, Range]) -> Listing:
     """The manifest that came along, else what the files are now: then nobody vouches for them."""
     brought = local.get(f"{STATE}/manifest.json")
     if brought is not None and brought.path.name == "manifest.json":
-        document = read_json(brought.path)
-        if "files" in document:
-            files = Listing.of(document).files
-            return Listing(request["origin"], files)
+        try:
+            return Listing(request["origin"], Listing.of(read_json(brought.path)).files)
+        except CheckpointError as error:
+            raise CheckpointError(f"{brought.path}: {error}") from error
     found = {name: local[name] for name in needed(local, request["files"])}
+    if not found:
+        raise CheckpointError(f"{request['local']}: {_NONE_ASKED_FOR}")
     progress = Progress("read source", sum(one.size for one in found.values()))
     files = {name: _entry(one, progress) for name, one in found.items()}
     progress.finish()

@@ -11,7 +11,7 @@ from pyinfra.api import FileUploadCommand, QuoteString, StringCommand
 from glmstead import ROOT
 from glmstead.checkpoint.hashing import digests_of
 from glmstead.checkpoint.listing import Entry, Folder, Listing
-from glmstead.checkpoint.local import ranges
+from glmstead.checkpoint.local import Range, ranges
 from glmstead.checkpoint.wanted import needed
 from glmstead.settings.sections.serving import ModelSettings
 
@@ -48,17 +48,18 @@ def uploads(model: ModelSettings, listing: Listing, state: dict[str, Any]) -> Co
     if lacking:
         parent = folder.part(next(iter(lacking.values()))).parent
         yield StringCommand("mkdir -p", QuoteString(str(parent)))
+    found = ranges(source) if lacking else {}
     for name, entry in lacking.items():
         new = f"{folder.part(entry)}.new"
-        yield FileUploadCommand(_opened(source, name), new)
+        yield FileUploadCommand(_opened(source, found[name]), new)
         yield StringCommand("mv", QuoteString(new), QuoteString(str(folder.part(entry))))
 
 
-def _opened(source: Path, name: str) -> str | IO[Any]:
+def _opened(source: Path, one: Range) -> str | IO[Any]:
     if source.is_dir():
-        return str(source / name)
+        return str(one.path)
     archive = tarfile.open(source, "r:")  # noqa: SIM115 - open while its member is read
-    member = next(m for m in archive if m.name == name or m.name.partition("/")[2] == name)
+    member = next(m for m in archive if m.offset_data == one.offset and m.isreg())
     stream = archive.extractfile(member)
     assert stream is not None
     return stream

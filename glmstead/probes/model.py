@@ -17,10 +17,10 @@ STRAYS = (".safetensors", ".bin", ".pt", ".pth", ".gguf", ".incomplete", ".part"
 
 def document(path: Path) -> "dict[str, Any]":
     try:
-        found: dict[str, Any] = json.loads(path.read_text())
-        return found
+        found = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
+    return found if isinstance(found, dict) else {}
 
 
 def sizes(root: Path) -> "dict[str, int]":
@@ -40,6 +40,15 @@ def verified(root: Path) -> "dict[str, str]":
     return found
 
 
+def entries_of(manifest: "dict[str, Any]") -> "dict[str, dict[str, Any]]":
+    """Files of a manifest; one that is damaged counts as none."""
+    files = manifest.get("files")
+    if not isinstance(files, dict):
+        return {}
+    sound = all(isinstance(one, dict) and "sha256" in one for one in files.values())
+    return files if sound else {}
+
+
 def text_of(path: Path) -> str:
     try:
         return path.read_text()
@@ -54,7 +63,7 @@ manifest, weights = (
     document(root / "model.safetensors.index.json"),
 )
 tensors = weights.get("weight_map", {})
-entries, files, hashed = document(manifest).get("files", {}), sizes(root), verified(root)
+entries, files, hashed = entries_of(document(manifest)), sizes(root), verified(root)
 edits = document(root / ".glmstead/edits.json")
 good = {
     name
@@ -69,7 +78,7 @@ answer = {
     "index": sorted(set(tensors.values())),
     "kv_scales": any(name.endswith((".k_scale", ".v_scale")) for name in tensors),
     "files": files,
-    "origin": document(manifest).get("origin", ""),
+    "origin": document(manifest).get("origin", "") if entries else "",
     "manifest": hashlib.sha256(text_of(manifest).encode()).hexdigest(),
     "verified": hashed,
     "lacking": sorted(set(entries) - good),

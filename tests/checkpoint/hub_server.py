@@ -49,6 +49,7 @@ class Hub(_Server):
         self.bytes_per_s: float | None = None
         self.token: str | None = None
         self.xet = False
+        self.tree_status: int | None = None  # what lists of files answer; 0: nothing at all
         self.lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"hub": self})
         super().__init__((address, 0), handler)
@@ -151,6 +152,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(302, None, {**headers, **linked, **location})
 
     def _tree(self, commit: str) -> None:
+        if self.hub.tree_status == 0:
+            time.sleep(600)
+        if self.hub.tree_status:
+            self._reply(self.hub.tree_status, b"", {"Location": f"{self.hub.url}{self.path}"})
+            return
         files = self.hub.revisions.get(commit)
         if files is None:
             self._reply(404, b"", {"X-Error-Code": "RevisionNotFound"})

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from glmstead.checkpoint import hub_process
 from glmstead.checkpoint.hub_process import XET_CAP
-from glmstead.checkpoint.listing import Entry, read_json
+from glmstead.checkpoint.listing import CheckpointError, Entry, read_json
 from tests.checkpoint.conftest import Host, contents
 from tests.checkpoint.hub_server import Fault, Hub
 
@@ -234,6 +235,40 @@ def test_a_compressed_tar_is_refused_with_the_fix(host: Host, files: dict[str, b
     assert run.stderr.startswith(f"{archive}: ")
     assert run.stderr.endswith("; fix: give a folder or an uncompressed tar\n")
     assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "line", "fix"),
+    [
+        (401, "401", "give a token that may read it, GLMSTEAD_HUB_TOKEN"),
+        (403, "403", "give a token that may read it, GLMSTEAD_HUB_TOKEN"),
+        (404, "404", "check model_repo, model_revision and model_endpoint; a private one needs"),
+        (302, "TooManyRedirects", "check the network and model_endpoint, then deploy again"),
+        (400, "Bad request", "check the network and model_endpoint, then deploy again"),
+    ],
+)
+def test_a_hub_that_refuses_is_told_in_one_line_with_the_fix(
+    status: int, line: str, fix: str, host: Host, hub: Hub
+) -> None:
+    hub.tree_status = status
+    run = host.place(host.request(hub, COMMIT))
+
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"owner/model@{COMMIT}: ")
+    assert line in run.stderr
+    assert f"; fix: {fix}" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_hub_that_never_answers_is_given_up(
+    host: Host, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_process, "_LISTING_S", 2.0)
+    hub.tree_status = 0
+    asked = host.request(hub, COMMIT)["hub"] | {"stall_s": 0.1}
+
+    with pytest.raises(CheckpointError, match=r"the hub lists no files within 2\.4 s; fix: check"):
+        hub_process.list_files(hub_process.Hub(**asked), host.folder)
 
 
 def test_an_unknown_revision_is_told_in_one_line(host: Host, hub: Hub) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ LARGE = {name: content * 40 for name, content in FILES.items()}
 WORKERS = 4
 
 
-def kill_when(process: subprocess.Popen[str], reached: Callable[[], bool]) -> bool:
+def kill_when(process: subprocess.Popen[Any], reached: Callable[[], bool]) -> bool:
     """Kill as soon as it has come so far; False where it had ended by itself."""
     while process.poll() is None and not reached():
         time.sleep(0.01)

@@ -1,8 +1,11 @@
 """Several hosts: each byte leaves the hub once, the rest is copied, and a dead host holds up none."""
 
+import json
 import subprocess
+import threading
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from glmstead.checkpoint.listing import read_json, write_json
 from glmstead.checkpoint.lock import locked
 from glmstead.checkpoint.peers import Peers
-from tests.checkpoint.conftest import Host, contents
+from tests.checkpoint.conftest import Host, contents, entry
 from tests.checkpoint.hub_server import Hub
 from tests.checkpoint.test_kill import kill_when, stocked
 
@@ -151,7 +154,75 @@ def test_a_host_with_no_source_says_so(host: Host) -> None:
     run = host.place(request)
 
     assert run.returncode == 1
-    assert run.stderr == "folder: neither here nor on any other host\n"
+    assert run.stderr == (
+        "folder: on none of the hosts; fix: put it on one of them, where model_directory says\n"
+    )
+
+
+class Liar(ThreadingHTTPServer):
+    """A peer that says it has everything, and gives zeros; or, ``mute``, talks nonsense."""
+
+    def __init__(self, origin: str, files: dict[str, bytes], mute: bool = False) -> None:
+        self.keys = {entry(name, content).key: len(content) for name, content in files.items()}
+        state = {"origin": origin, "done": list(self.keys), "busy": [], "working": False}
+        state |= {"telling": ""}
+        self.answers = {"/state": [1] if mute else state, "/listing": {"files": [1]}}
+        super().__init__(("127.0.0.1", 0), LiarsHandler)
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.server_port}"
+
+
+class LiarsHandler(BaseHTTPRequestHandler):
+    server: Liar
+
+    def do_GET(self) -> None:
+        known = self.server.answers.get(self.path)
+        size = self.server.keys.get(self.path.rpartition("/")[2], 0)
+        body = json.dumps(known).encode() if known else bytes(size)
+        self.send_response(200 if known else 206)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_a_peer_that_lies_is_left_for_the_hub(host: Host) -> None:
+    hub = Hub({COMMIT: FILES})
+    liar = Liar(f"owner/model@{COMMIT}", FILES)
+    run = host.place(host.request(hub, COMMIT, part=None, peers=[liar.address]))
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"{liar.address}: wrong content; again" in run.stdout
+    assert host.holds(FILES)
+
+
+def test_a_peer_that_talks_nonsense_is_no_peer(host: Host) -> None:
+    hub = Hub({COMMIT: FILES})
+    run = host.place(host.request(hub, COMMIT, part=None, peers=[Liar("", {}, mute=True).address]))
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert host.holds(FILES)
+
+
+def test_a_part_that_is_too_long_is_copied_anew(hosts: Hosts, lend: Lend) -> None:
+    source, target = hosts(2)
+    stocked(source, FILES)
+    name = next(name for name in FILES if name.endswith(".safetensors"))
+    part = target.folder.part(entry(name, FILES[name]))
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"x" * (len(FILES[name]) + 1))
+    run = target.place(
+        target.request(None, COMMIT, origin="folder", part=None, peers=[lend(source)])
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert "again" not in run.stdout
+    assert target.holds(FILES)
 
 
 def test_a_stranger_gets_nothing(host: Host, lend: Lend) -> None:

@@ -1,17 +1,21 @@
 """Every kind of damage is named, and nothing is read twice without need."""
 
 import os
+import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from glmstead import ROOT
 from glmstead.checkpoint.edits import correct, restore
 from glmstead.checkpoint.hashing import DigestCache
 from glmstead.checkpoint.listing import CheckpointError, Folder, Listing, read_json
 from glmstead.checkpoint.survey import survey, tidy
 from glmstead.checkpoint.verify import complete, known_listing, verified
-from tests.checkpoint.conftest import ORIGIN, Run
+from glmstead.probes import probe_command
+from tests.checkpoint.conftest import ORIGIN, Run, verify_words
 
 SHARD = "model-00002-of-00004.safetensors"
 Verify = Callable[..., Run]
@@ -54,6 +58,14 @@ def leftover(root: Path) -> None:
     (cache / "Zq1.abc.0123abcd.incomplete").write_bytes(b"half")
 
 
+def linked(root: Path) -> None:
+    (root / "more.safetensors").symlink_to(root / SHARD)
+
+
+def oddly_named(root: Path) -> None:
+    Path(os.fsdecode(os.fsencode(root) + b"/\xff.bin")).write_bytes(b"x")
+
+
 def missing(root: Path) -> None:
     (root / SHARD).unlink()
 
@@ -64,6 +76,8 @@ DAMAGE = {
     renamed: f"model-2.safetensors: is {SHARD}, renamed",
     extra: "model-00005-of-00004.safetensors: not of this checkpoint",
     leftover: ".cache/huggingface/download/Zq1.abc.0123abcd.incomplete: left by a killed download",
+    linked: "more.safetensors: not of this checkpoint",
+    oddly_named: r"\udcff.bin: not of this checkpoint",
     missing: f"{SHARD}: missing",
 }
 
@@ -135,6 +149,7 @@ def test_tidying_takes_bad_and_foreign_weights_out_of_the_loaders_sight(
     corrupted(root)
     extra(root)
     leftover(root)
+    linked(root)
     found, cache = verified(checkpoint, listing_of(checkpoint))
     tidy(checkpoint, found, cache)
     again, _ = verified(checkpoint, listing_of(checkpoint))
@@ -143,6 +158,7 @@ def test_tidying_takes_bad_and_foreign_weights_out_of_the_loaders_sight(
     assert sorted(path.name for path in checkpoint.aside.iterdir()) == [
         SHARD,
         "model-00005-of-00004.safetensors",
+        "more.safetensors",
     ]
 
 
@@ -163,6 +179,58 @@ def test_a_lost_cache_costs_a_read_and_nothing_else(checkpoint: Folder, verify: 
     checkpoint.verified.write_text('{"model-0000')
 
     assert verify(checkpoint).returncode == 0
+
+
+def test_what_cannot_be_noted_is_verified_all_the_same(checkpoint: Folder, verify: Verify) -> None:
+    checkpoint.verified.with_name("verified.json.new").mkdir()  # as a folder that is read-only
+
+    assert verify(checkpoint).returncode == 0
+    assert not checkpoint.verified.exists()
+
+
+def test_a_deep_look_that_is_killed_leaves_what_was_known(checkpoint: Folder) -> None:
+    DigestCache(checkpoint).fill(["config.json", SHARD])
+    deep = DigestCache(checkpoint, forget=True)
+    deep.fill(["config.json"])
+
+    assert deep.get(SHARD) is None
+    assert set(read_json(checkpoint.verified)) == {"config.json", SHARD}
+
+
+def test_two_looks_at_once_lose_nothing(checkpoint: Folder) -> None:
+    words = verify_words(checkpoint)
+    both = [subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(2)]
+    first, second = DigestCache(checkpoint), DigestCache(checkpoint)
+    first.fill(["config.json"])
+    second.fill([SHARD])
+
+    assert {"config.json", SHARD} <= set(read_json(checkpoint.verified))
+    assert [process.communicate()[1] for process in both] == [b"", b""]
+    assert len(read_json(checkpoint.verified)) == 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        '{"origin": "o"',
+        '{"origin": "o", "files": null}',
+        '{"origin": "o", "files": {"config.json": 3}}',
+        '{"origin": "o", "files": {"config.json": {"size": 1}}}',
+        '{"origin": "o", "files": {"config.json": {"size": 1, "sha256": "../../x"}}}',
+    ],
+)
+def test_a_damaged_manifest_counts_as_none(
+    text: str, checkpoint: Folder, verify: Verify, tmp_path: Path
+) -> None:
+    checkpoint.manifest.write_text(text)
+    words = shlex.split(
+        str(probe_command("model", {"path": str(checkpoint.root), "copy": "/nonexistent"}))
+    )
+    probe = subprocess.run(words, capture_output=True, text=True, check=False)
+
+    assert verify(checkpoint).returncode == 0  # by the listing of the fetch
+    assert probe.returncode == 0, probe.stderr
 
 
 def test_a_listing_never_leads_outside(tmp_path: Path) -> None:

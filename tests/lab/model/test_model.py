@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 
 from glmstead import ROOT
 from tests.checkpoint.hub_server import Hub
+from tests.checkpoint.test_kill import kill_when
 
 pytestmark = pytest.mark.lab
 
@@ -197,16 +197,15 @@ def test_a_deploy_killed_everywhere_is_finished_by_the_next(fleet: Fleet, seed: 
         fleet.ssh(host, f"rm -rf {MODEL}")
     fleet.hub.sent.clear()
     fleet.hub.bytes_per_s = 3_000_000
-    deploy = fleet.start()
-    time.sleep(random.Random(seed).uniform(4, 14))
+    point = random.Random(seed).uniform(0.05, 0.8) * size_of(fleet.hub.revisions[COMMIT])
+    killed = kill_when(fleet.start(), lambda: fleet.hub.total >= point)
     for host in HOSTS:
         fleet.ssh(host, "for p in $(pgrep -f '[g]lmstead.checkpoint'); do kill -9 $p; done; true")
-    deploy.kill()
-    deploy.wait()
     fleet.hub.bytes_per_s = None
     fleet.deploy()
     parts_in_flight = 3 * len(HOSTS)
 
+    assert killed
     assert fleet.whole()
     assert len(fleet.manifests()) == 1
     again = fleet.hub.total - size_of(fleet.hub.revisions[COMMIT])
