@@ -2,7 +2,7 @@
 
 from pyinfra.api import deploy
 
-from glmstead.operations import driver, gpu_host, reboot
+from glmstead.operations import driver, gpu_host, protection, reboot
 from glmstead.settings import Cluster, Settings
 
 
@@ -24,8 +24,8 @@ def drive_gpus(settings: Settings, cluster: Cluster) -> None:
         driver.repository(name="Driver repository", settings=settings, cluster=cluster)
         driver.installed(name=f"Driver {version}", settings=settings, cluster=cluster)
         driver.built(name="Module for every kernel", settings=settings, cluster=cluster)
-    driver.protected(name="Driver and kernel are held", settings=settings, cluster=cluster)
-    driver.proved(name="No upgrade moves them", settings=settings)
+    protection.protected(name="Driver and kernel are held", settings=settings, cluster=cluster)
+    protection.proved(name="No upgrade moves them", settings=settings)
     if settings.driver.source == "apt":
         reboot.into_driver(name="The kernel runs the driver", settings=settings, cluster=cluster)
     driver.persistent(name="Persistence daemon")

@@ -15,7 +15,7 @@ from glmstead.gpu.read import gpu_host
 from glmstead.gpu.smi import slowed
 from glmstead.gpu.values import GpuHost
 from glmstead.probe_source import FOLDER, probe_source
-from tests.gpu_samples import CLOSED, OPEN, RTX, smi_csv
+from tests.gpu_samples import A100, CLOSED, H200, OPEN, RTX, smi_csv
 
 PROBE = probe_source(FOLDER / "gpu.py")
 Probe = Callable[..., GpuHost]
@@ -86,6 +86,38 @@ def test_gpus_are_told_with_module_and_log(probe: Probe) -> None:
     assert (found.system, found.kernel) == (("ubuntu", "24.04"), "6.8.0")
     assert found.secure_boot is True
     assert [one.what for one in found.findings] == ["Xid 79 of GPU 0000:10:00: fell off the bus"]
+
+
+@pytest.mark.parametrize(
+    ("board", "count", "mig"),
+    [(RTX, 8, "Disabled"), (RTX, 4, "Disabled"), (A100, 8, "Disabled"), (H200, 2, "Enabled")],
+    ids=["RTX PRO 6000 x 8", "RTX PRO 6000 x 4", "A100 x 8", "H200 x 2 with MIG"],
+)
+def test_every_board_of_the_routes_is_read(
+    probe: Probe, board: tuple[str, str, int], count: int, mig: str
+) -> None:
+    found = probe(nvidia_smi=script(smi_csv(board, count, "580.159.03", mig)))
+
+    name, capability, memory = board
+    assert [gpu.index for gpu in found.gpus] == list(range(count))
+    told = {(gpu.name, gpu.capability, gpu.memory_mib, gpu.mig) for gpu in found.gpus}
+    assert told == {(name, capability, memory, mig == "Enabled")}
+
+
+def test_D2_bridges_that_redirect_peers_are_counted_where_the_iommu_translates(
+    probe: Probe,
+) -> None:
+    bridge = "0000:%02x:01.0 PCI bridge [0604]: Broadcom PEX890xx [1000:c030]\n\t\tACSCtl:\t%s\n"
+    on, off = (
+        "SrcValid+ TransBlk- ReqRedir+ CmpltRedir+",
+        "SrcValid- TransBlk- ReqRedir- CmpltRedir-",
+    )
+    found = probe(
+        files={"sys/kernel/iommu_groups/7/type": "DMA\n", "proc/cmdline": "iommu=on\n"},
+        lspci=script(bridge % (1, on) + bridge % (2, off) + bridge % (3, on)),
+    )
+
+    assert (found.acs_bridges, found.iommu) == (2, True)
 
 
 def test_a_hanging_nvidia_smi_is_left_behind(probe: Probe) -> None:

@@ -16,9 +16,14 @@ class DriverHost:
     machines: Machines
     data: Data = field(default_factory=dict)
 
-    def prepare(self, kernel: str, *versions: str) -> None:
-        """A repository with these drivers, an older kernel, NVIDIA among the allowed origins."""
+    def prepare(self, kernel: str, *versions: str, alone: bool = True) -> None:
+        """A repository with these drivers, an older kernel, NVIDIA among the allowed origins.
+
+        ``alone``: without the distribution's own lists, which every apt would read for seconds.
+        """
         self.machines.install(1, *TOOLS)
+        if alone:
+            self.ssh("rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* && apt-get update")
         self.publish(*versions)
         self.ssh(f"cd /srv/repo && dpkg -i {kernel} >/dev/null")
         origins = 'Unattended-Upgrade::Origins-Pattern { "origin=NVIDIA"; };\n'

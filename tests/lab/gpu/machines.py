@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from glmstead import ROOT
+from glmstead import ROOT, places
 
 HERE = Path(__file__).parent
 NAME = os.environ.get("GLMSTEAD_LAB_NAME", "gpu")
@@ -57,10 +57,19 @@ class Machines:
         )
 
     def up(self, count: int) -> None:
-        """Fresh hosts; raises AssertionError with the lab's words."""
+        """Fresh hosts with the programs that units are started by; raises AssertionError."""
         hosts = ("--hosts", str(count), "--fresh", "--no-wheels")
         up = self.run("glmstead", "lab", "up", *hosts)
         assert up.returncode == 0, up.stdout + up.stderr
+        for number in range(1, count + 1):
+            for program in ("run_unit.py", "gpus_free.py"):
+                self.place(number, program)
+
+    def place(self, number: int, program: str) -> None:
+        """A program of files/libexec, which the task before those of these tests brings."""
+        text = (ROOT / "files" / "libexec" / program).read_text()
+        path = f"{places.LIBEXEC}/{program}"
+        self.ssh(number, f"install -D -m 644 /dev/stdin {path}", stdin=text)
 
     def down(self) -> None:
         """Leave nothing."""

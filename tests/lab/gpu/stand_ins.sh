@@ -121,6 +121,8 @@ CTK
 chmod +x "$build/ctk/usr/bin/nvidia-ctk"
 package nvidia-container-toolkit 1.18.0-1 "" "$build/ctk"
 
+package cuda-toolkit-13-0 13.0.2-1 ""
+
 cd $repo
 apt-ftparchive packages . >Packages
 export GNUPGHOME=/srv/gnupg

@@ -6,7 +6,6 @@ device rules of the control group are real.
 
 import pytest
 
-from glmstead import ROOT, places
 from glmstead.serving import exec_program
 from tests.lab.gpu.driver_host import DriverHost
 from tests.lab.gpu.machines import Machines, Outcome
@@ -31,10 +30,8 @@ def host(machines: Machines) -> DriverHost:
     """A host with a driver repository, which also has NVIDIA's container toolkit."""
     one = DriverHost(machines)
     kernels = ("linux-image-6.1.0-22-amd64", "linux-image-amd64")
-    one.prepare(" ".join(f"{name}_6.1.99-1_amd64.deb" for name in kernels), "580.159.03")
-    program = ROOT / "files" / "libexec" / "gpus_free.py"
-    place = f"{places.LIBEXEC}/{program.name}"
-    one.ssh(f"install -D -m 644 /dev/stdin {place}", stdin=program.read_text())
+    old = " ".join(f"{name}_6.1.99-1_amd64.deb" for name in kernels)
+    one.prepare(old, "580.159.03", alone=False)
     return one
 
 

@@ -108,6 +108,16 @@ def test_a_reboot_is_asked_for_where_it_is_not_allowed(host: DriverHost) -> None
     ) in said
 
 
+def test_a_host_that_does_not_come_back_is_not_waited_for_for_ever(host: DriverHost) -> None:
+    stays = '#!/bin/sh\n[ "$1" = reboot ] || exec /usr/bin/systemctl "$@"\n'
+    host.ssh("install -m 755 /dev/stdin /usr/local/sbin/systemctl", stdin=stays)
+
+    said = host.deploy(driver_reboot_timeout_s=30).said
+    host.ssh("rm /usr/local/sbin/systemctl")
+
+    assert "not back within 30 s of its reboot: see its console" in said
+
+
 def test_the_driver_is_built_for_every_kernel_held_and_runs_after_the_reboot(
     host: DriverHost,
 ) -> None:
@@ -247,6 +257,14 @@ def test_a_driver_of_the_image_is_left_alone_and_protected(host: DriverHost) -> 
         "GPUs as declared": "same",
     }
     assert host.versions() == before
+
+
+def test_the_toolkit_of_the_repository_leaves_the_driver_as_it_is(host: DriverHost) -> None:
+    before, apt = host.versions(), {"cuda_source": "apt", "cuda_version": "13.0"}
+
+    assert host.deploy(**apt).changed == ["CUDA 13.0"]
+    assert host.deploy(**apt).changed == []
+    assert host.versions() == {**before, "cuda-toolkit-13-0": "13.0.2-1"}
 
 
 def test_an_expired_key_is_named(host: DriverHost) -> None:
