@@ -89,9 +89,12 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def overhead(rows: list[dict[str, Any]]) -> dict[str, float] | None:
-    """What the gateway costs: TTFT in ms and decode in percent, against the same point direct."""
-    by_name = {one["name"]: one for one in rows}
-    for one in rows:
+    """What the gateway costs: TTFT in ms and decode in percent, against the same point direct.
+
+    None where either point is not there, or had a request that failed.
+    """
+    by_name = {one["name"]: one for one in rows if not one["failed"]}
+    for one in by_name.values():
         direct = by_name.get(one["name"].replace("gateway", "direct", 1))
         if one["via"] == "gateway" and direct is not None:
             slower = 1 - one["output_tok_s"] / direct["output_tok_s"]

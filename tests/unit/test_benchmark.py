@@ -85,6 +85,16 @@ def test_the_gateway_is_held_against_the_same_point_direct() -> None:
     assert overhead([gateway]) is None
 
 
+@pytest.mark.parametrize("ended", ["direct", "gateway"])
+def test_requests_that_failed_are_no_cost_of_the_gateway(ended: str) -> None:
+    rows = [
+        row(Point(via, 512, 128, 1), [result(0, completed=0) if via == ended else result(95)])
+        for via in ("direct", "gateway")
+    ]
+
+    assert overhead(rows) is None
+
+
 def test_what_differs_between_two_receipts_is_named() -> None:
     new = receipt(versions={"vllm": "0.29.0"}, flags={"block-size": 64}, patches=[])
 
