@@ -72,6 +72,7 @@ def without_unset(settings: Settings, words: list[str]) -> list[str]:
 def docker_run(settings: Settings, reference: str, words: list[str]) -> list[str]:
     """``docker run`` in the foreground: systemd alone restarts, so there is one policy.
 
+    No ``--rm``: the unit removes it, after it has read the container's own log.
     The container has its own /dev/shm: on the host's (--ipc=host) Docker ignores --shm-size, and
     killed ranks leave segments for ever.
     """
@@ -81,7 +82,7 @@ def docker_run(settings: Settings, reference: str, words: list[str]) -> list[str
     if settings.vllm.thinking is not None:
         mounts[places.CHAT_TEMPLATE] = f"{places.CHAT_TEMPLATE}:ro"
     return [
-        *("/usr/bin/docker", "run", "--rm", "--pull=never", f"--name={places.VLLM}"),
+        *("/usr/bin/docker", "run", "--pull=never", f"--name={places.VLLM}"),
         f"--cgroup-parent={places.ENGINE_SLICE}",
         *process_options(settings),
         *("--log-driver=json-file", f"--log-opt=max-size={container.log_max_mb}m"),

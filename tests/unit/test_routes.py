@@ -184,7 +184,6 @@ def test_b12x4_runs_its_container_as_its_source_but_restarts_and_rights(of: Of) 
         "--log-driver=json-file",
         "--name=glmstead-vllm",
         "--pull=never",
-        "--rm",
         f"--shm-size={32 * 2**30}",
         "--ulimit=nofile=1048576",  # a newer containerd leaves 1024
         "--volume=/run/glmstead/glmstead-vllm/chat_template.jinja:"
