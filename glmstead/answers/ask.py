@@ -10,16 +10,22 @@ import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
 EMPTY: Row = {"text": "", "reasoning": "", "calls": [], "finish": None, "usage": {}}
+NONSENSE = (ValueError, LookupError, TypeError, AttributeError)
+"""What reading an answer raises that is not in the form of its wire format."""
 
 
 def read_key(path: str) -> str:
-    """The value of the last ``NAME=value`` line of an environment file."""
-    return Path(path).read_text().split("=", 1)[1].strip()
+    """The value of a file's one ``NAME=value`` line; raises OSError, ValueError."""
+    value = Path(path).read_text(encoding="ascii").partition("=")[2].split()
+    if len(value) != 1:
+        raise ValueError("not one line of NAME=key")
+    return value[0]
 
 
 class Answer:
@@ -124,7 +130,7 @@ def ask(request: "dict[str, Any]", ask: "dict[str, Any]", key: str) -> Row:
                 row = answer.whole(json.load(reply))
     except urllib.error.HTTPError as reason:
         error = f"HTTP {reason.code}: {reason.read(300).decode(errors='replace')}"
-    except (OSError, ValueError, LookupError, TypeError) as reason:
+    except (OSError, HTTPException, *NONSENSE) as reason:
         error = f"{type(reason).__name__}: {reason}"
     seconds = round(time.monotonic() - started, 2)
     return {**row, "name": ask["name"], "error": error, "seconds": seconds}
@@ -134,7 +140,7 @@ def ask_all(request: "dict[str, Any]") -> "list[Row]":
     """``answers_to`` with the key of a file; without one, every row says so."""
     try:
         key = read_key(request["key_file"])
-    except (OSError, IndexError) as reason:
+    except (OSError, ValueError) as reason:
         lost = {**EMPTY, "error": f"no key: {reason}", "seconds": 0.0}
         return [{**lost, "name": one["name"]} for one in request["asks"]]
     return answers_to(request, key)

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from glmstead.answers.ask import EMPTY, Answer, Row, data_of
+from glmstead.answers.ask import EMPTY, NONSENSE, Answer, Row, data_of
 from glmstead.answers.questions import CHAT, MESSAGES, Question, body_of
 
 
@@ -61,7 +61,7 @@ class Client:
             text = " ".join(error.response.text.split())[:300]
             status = error.response.status_code
             row |= {"status": status, "error": f"HTTP {status}: {text}"}
-        except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
+        except (httpx.HTTPError, *NONSENSE) as error:
             row["error"] = f"{type(error).__name__}: {error}"
         row["seconds"] = round(time.monotonic() - started, 3)
         return row
@@ -112,7 +112,11 @@ class Client:
         if reply.is_error:
             why = f"{endpoint.name} {endpoint.url}: HTTP {reply.status_code}"
             raise Refused(f"{why}: {' '.join(reply.text.split())[:200]}; fix: glmstead status")
-        models: dict[str, Any] = {one["id"]: one for one in reply.json()["data"]}
+        try:
+            models: dict[str, Any] = {one["id"]: one for one in reply.json()["data"]}
+        except NONSENSE as error:
+            why = f"{endpoint.name} {endpoint.url}: no list of models"
+            raise Refused(f"{why}; fix: see what listens there, glmstead status") from error
         if endpoint.model not in models:
             why = f"{endpoint.name} {endpoint.url}: no model {endpoint.model}"
             raise Refused(f"{why}, it has {', '.join(sorted(models))}; fix: give --model")

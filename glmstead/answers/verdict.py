@@ -27,7 +27,9 @@ def figures_of(row: Row) -> dict[str, float]:
     """Times and rates of an answer, by the server's usage counts and not by its chunks."""
     usage = row["usage"]
     figures = {"seconds": row["seconds"]}
-    figures |= {name: usage[name] for name in ("prompt_tokens", "completion_tokens") if usage}
+    figures |= {
+        name: usage[name] for name in ("prompt_tokens", "completion_tokens") if name in usage
+    }
     first, last, made = row.get("first_s"), row.get("last_s"), usage.get("completion_tokens", 0)
     if first:
         figures["ttft_s"] = first

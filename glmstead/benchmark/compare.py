@@ -29,7 +29,8 @@ def slower(old: dict[str, Any], new: dict[str, Any], noise: float) -> list[str]:
     for row in new["points"]:
         for name in FIGURES if row["name"] in before else ():
             was, now = before[row["name"]][name], row[name]
-            loss = (was - now) / was if name.endswith("tok_s") else (now - was) / was if was else 0
+            worse = was - now if name.endswith("tok_s") else now - was
+            loss = worse / was if was else 0  # nothing was answered then
             spread = max(row["spread"][name], before[row["name"]]["spread"][name])
             if loss > max(noise, spread):
                 lines.append(f"{row['name']}: {name} {was:g} -> {now:g} ({loss:.0%} worse)")

@@ -22,9 +22,13 @@ def measured(
     asked = [{"words": words(found, point, requests), "repeats": repeats} for point in points]
     with tempfile.TemporaryFile("w+") as said:
         process = _started(found, {"points": asked, "key": found.state["key"]}, said)
-        for point, line in zip(points, process.stdout or (), strict=False):
-            yield point, json.loads(line)
-        if process.wait():
+        try:
+            for point, line in zip(points, process.stdout or (), strict=False):
+                yield point, json.loads(line)
+            status = process.wait()
+        finally:
+            process.kill()  # the program on the host ends with its stdin
+        if status:
             said.seek(0)
             last = (said.read().strip().splitlines() or ["?"])[-1][:300]
             raise Refusal(f"{found.name}: the benchmark ended early: {last}")
@@ -34,8 +38,8 @@ def _started(found: Live, request: dict[str, Any], said: IO[str]) -> subprocess.
     pipe = subprocess.PIPE
     process = subprocess.Popen(command(found), stdin=pipe, stdout=pipe, stderr=said, text=True)
     if process.stdin:
-        process.stdin.write(json.dumps(request))
-        process.stdin.close()
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
     return process
 
 

@@ -11,9 +11,9 @@ from glmstead import receipt as receipts
 from glmstead.benchmark.compare import changed, slower
 from glmstead.benchmark.measure import measured
 from glmstead.benchmark.plot import page
-from glmstead.benchmark.points import HEADER, Point, cells, overhead, plan, row, shape
+from glmstead.benchmark.points import FIGURES, HEADER, Point, cells, overhead, plan, row, shape
 from glmstead.commands.endpoint import Live, live
-from glmstead.commands.plan import Refusal, inventory_argument
+from glmstead.commands.plan import Refusal, file_option, inventory_argument
 from glmstead.text_table import table
 
 _LONG = 16_384  # tokens of the long shape, or half the context where that is less
@@ -34,9 +34,15 @@ def _shape(context: click.Context, parameter: click.Parameter, values: Any) -> A
 @click.option("--requests", type=click.IntRange(1), default=4, help="Requests a stream.")
 @click.option("--repeats", type=click.IntRange(1), default=2, help="Runs a point; medians count.")
 @click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--noise", type=float, default=10, show_default=True, help="Percent; see --compare.")
-@click.option("--receipt", type=click.Path(path_type=Path), help="Write the receipt there.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Write an HTML page there.")
+@click.option(
+    "--noise",
+    type=click.FloatRange(0),
+    default=10,
+    show_default=True,
+    help="Percent; see --compare.",
+)
+@file_option("--receipt", "Write the receipt there.")
+@file_option("--plot", "Write an HTML page there.")
 def bench(inventory: Path, **options: Any) -> None:
     """Measure the endpoint of INVENTORY with vLLM's own ``vllm bench serve``, on its host.
 
@@ -64,7 +70,9 @@ def bench(inventory: Path, **options: Any) -> None:
         options["plot"].write_text(page(document), encoding="utf-8")
     click.echo(f"receipt: {receipts.write(document, options['receipt'])}")
     worse = _compared(old, document, options["noise"] / 100) if old else []
-    sys.exit(1 if worse or any(one["failed"] for one in rows) else 0)
+    if failed := sum(one["failed"] for one in rows):
+        raise Refusal(f"{failed} requests failed; fix: glmstead status says what runs")
+    sys.exit(1 if worse else 0)
 
 
 def _counts(text: str) -> list[int]:
@@ -94,7 +102,8 @@ def _receipt(path: Path | None) -> dict[str, Any] | None:
         return None
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        document["points"][0]["spread"]
+        for one in document["points"]:
+            float(one["name"] and sum(one[figure] + one["spread"][figure] for figure in FIGURES))
     except (ValueError, LookupError, TypeError) as error:
         raise Refusal(f"{path}: no receipt of glmstead bench; fix: give one") from error
     return document

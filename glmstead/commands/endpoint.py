@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from glmstead.commands import plan
 from glmstead.commands.plan import Refusal
 from glmstead.commands.tunnel import tunnel
 from glmstead.settings import Cluster, Settings
@@ -26,10 +28,14 @@ class Declared:
     def url(self) -> str | None:
         """The gateway's URL for people; None when it listens on loopback only."""
         gateway = self.settings.gateway
-        if gateway.bind in ("127.0.0.1", "localhost"):
+        bind = ip_address("127.0.0.1" if gateway.bind == "localhost" else gateway.bind)
+        if bind.is_loopback:
             return None
         host = self.data.get("ssh_hostname") or self.name
-        return f"http://{'127.0.0.1' if host == '@local' else host}:{gateway.port}"
+        host = "127.0.0.1" if host == "@local" else host
+        if not bind.is_unspecified:  # there and nowhere else
+            host = str(bind) if bind.version == 4 else f"[{bind}]"
+        return f"http://{host}:{gateway.port}"
 
 
 @dataclass(frozen=True)
@@ -60,17 +66,7 @@ def live(path: Path) -> Live:
 
 
 def _read(path: Path) -> tuple[Settings, Cluster, Any]:
-    # Imported here: they load pyinfra, which patches sockets and takes a second.
-    from glmstead import inventory as inventories
-    from glmstead.settings import cluster_of
-
-    try:
-        loaded = inventories.load(path)
-        inventories.refuse_placeholders(loaded, path)
-        settings = inventories.settings_of(loaded)
-    except inventories.InventoryError as error:
-        raise Refusal(str(error)) from error
-    cluster = cluster_of(loaded)
+    loaded, settings, cluster = plan.declared(path)
     name = cluster.gateway.name
     return settings[name], cluster, loaded.get_host(name)
 

@@ -18,6 +18,18 @@ limit_option: _Decorator = click.option(
 )
 
 
+def _in_a_folder(context: click.Context, parameter: click.Parameter, path: Path | None) -> Any:
+    if path is not None and not path.parent.is_dir():
+        raise click.BadParameter(f"{path.parent} is no folder")
+    return path
+
+
+def file_option(name: str, help_: str) -> _Decorator:
+    """Return the option of a file to write: what cannot be written is refused before the work."""
+    kind = click.Path(path_type=Path, dir_okay=False, writable=True)
+    return click.option(name, type=kind, callback=_in_a_folder, help=help_)
+
+
 class Refusal(click.ClickException):
     """What is wrong, one line a problem, shown as it is; exit status 1."""
 

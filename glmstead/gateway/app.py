@@ -18,6 +18,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GATE_HEADER = b"x-glmstead-gate"
 KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key")
 _RETRY_S = b"10"
+_MOST_BYTES = 32 * 2**20  # Anthropic's own limit; a million tokens are 4 MiB
 
 
 class Gate:
@@ -59,7 +60,7 @@ class Front:
 
     async def _answer(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
-        if not any(headers.get(name) for name in KEY_HEADERS):
+        if not _shows_a_key(headers):
             # LiteLLM without a database says 500 to a request that has no key.
             text = "no key: send it as Authorization: Bearer KEY, or as x-api-key"
             return await _refuse(send, path, 401, "authentication_error", text)
@@ -69,6 +70,9 @@ class Front:
             text = "the engine is starting, or has not answered its questions well: try again"
             return await _refuse(send, path, 503, "overloaded_error", text)
         content = await _content(receive)
+        if len(content) > _MOST_BYTES:
+            text = f"the request is larger than {_MOST_BYTES >> 20} MiB: send less"
+            return await _refuse(send, path, 413, "request_too_large", text)
         try:
             content = _ruled(path, content, self.limits)
         except BadRequest as refusal:
@@ -80,25 +84,34 @@ class Front:
             self.sleep.used(headers)
 
 
+def _shows_a_key(headers: dict[bytes, bytes]) -> bool:
+    scheme, _, key = headers.get(b"authorization", b"Bearer ").partition(b" ")
+    return bool(scheme and key.strip()) or any(headers.get(name) for name in KEY_HEADERS[1:])
+
+
 def _ruled(path: str, content: bytes, limits: Limits) -> bytes:
-    """The content after the rules; what is no JSON object is LiteLLM's to refuse."""
+    """The content after the rules; what is no JSON is LiteLLM's to refuse."""
     try:
         body = json.loads(content)
     except ValueError:
         return content
+    except RecursionError:
+        raise BadRequest("the JSON is nested too deep: send plain messages") from None
     if not isinstance(body, dict):
-        return content
+        raise BadRequest("the JSON is no object: send {...}")
     changed = applied(path, body, limits)
     return content if changed == body else json.dumps(changed).encode()
 
 
 async def _content(receive: Receive) -> bytes:
-    pieces, more = [], True
+    """The whole content; of one that is too large, all is read and no more than that is held."""
+    content, more = bytearray(), True
     while more:
         message = await receive()
-        pieces.append(message.get("body", b""))
+        if len(content) <= _MOST_BYTES:
+            content += message.get("body", b"")
         more = message.get("more_body", False)
-    return b"".join(pieces)
+    return bytes(content)
 
 
 def _replayed(content: bytes, receive: Receive) -> Receive:

@@ -22,6 +22,7 @@ _MEDIA = {
     "video_url": "video",
 }
 _SERVED_ELSEWHERE = ("mcp_servers", "container")
+_LITELLM_OWN = ("api_base", "base_url", "timeout", "num_retries", "fallbacks", "tags")
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,60 @@ def applied(path: str, body: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """Return the request as LiteLLM shall see it; raises BadRequest."""
     if path.endswith(("/messages", "/chat/completions")) and not body.get("messages"):
         raise BadRequest("messages is empty: send at least one message")
+    _refuse_shapes(path, body)
     for name in _SERVED_ELSEWHERE:
         if body.get(name):
             raise BadRequest(f"{name} is not served here: the client has to run its tools itself")
     for tool in body.get("tools") or []:
         _refuse_server_tool(tool)
-    for message in body.get("messages") or []:
+    given = body.get("input")  # of /v1/responses: a text, or as messages
+    for message in [*(body.get("messages") or []), *(given if isinstance(given, list) else [])]:
         _refuse_media(message)
     return _within(body, limits)
 
 
-def _refuse_server_tool(tool: Any) -> None:
-    kind = tool.get("type") if isinstance(tool, dict) else None
+def _refuse_shapes(path: str, body: dict[str, Any]) -> None:
+    """What LiteLLM falls over: it says 500, or 200 with an error inside, and not what is wrong."""
+    for name in _LITELLM_OWN:
+        if body.get(name) is not None:
+            raise BadRequest(f"{name} is a setting of the gateway: leave it out")
+    for name in ("messages", "tools"):
+        _refuse_no_objects(name, body.get(name))
+    for message in body.get("messages") or []:
+        if not isinstance(message.get("role"), str):
+            raise BadRequest("a message has no role: send user, assistant or system")
+        _refuse_no_objects("tool_calls", message.get("tool_calls"))
+        _refuse_content(message.get("content"))
+    if path.endswith("/responses") and not isinstance(body.get("input", ""), (str, list)):
+        raise BadRequest("input is neither text nor a list: send one of them")
+    if path.endswith("/completions") and "/chat/" not in path and not body.get("prompt"):
+        raise BadRequest("prompt is empty: send a text")
+    if body.get("stream") not in (None, True, False):
+        raise BadRequest("stream is neither true nor false: send one of them")
+    objects = ["response_format", *(["tool_choice"] if path.endswith("/messages") else [])]
+    for name in objects:
+        if body.get(name) and not isinstance(body[name], dict):
+            raise BadRequest(f"{name} is no object: send one, or leave it out")
+
+
+def _refuse_content(content: Any) -> None:
+    if content is None or isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        raise BadRequest("the content of a message is neither text nor a list: send one of them")
+    _refuse_no_objects("content", content)
+    for block in content:
+        if not isinstance(block.get("type"), str) or not isinstance(block.get("text", ""), str):
+            raise BadRequest('a block has no type, or a text that is none: send {"type": "text"...')
+
+
+def _refuse_no_objects(name: str, value: Any) -> None:
+    if value and not (isinstance(value, list) and all(isinstance(one, dict) for one in value)):
+        raise BadRequest(f"{name} is no list of objects: send one, or leave it out")
+
+
+def _refuse_server_tool(tool: dict[str, Any]) -> None:
+    kind = tool.get("type")
     if kind not in (None, "custom", "function"):
         raise BadRequest(
             f"the tool type {kind} runs on Anthropic's servers and is not served here: "
@@ -65,7 +108,7 @@ def _refuse_media(part: Any) -> None:
     content = part.get("content") if isinstance(part, dict) else None
     for block in content if isinstance(content, list) else []:
         kind = block.get("type") if isinstance(block, dict) else None
-        if kind in _MEDIA:
+        if isinstance(kind, str) and kind in _MEDIA:
             raise BadRequest(f"{_MEDIA[kind]} are not served: this model reads text; send text")
         if kind == "tool_result":
             _refuse_media(block)

@@ -42,5 +42,5 @@ class Sleep:
 
     def _is_known(self, headers: dict[bytes, bytes]) -> bool:
         shown = headers.get(b"authorization", b"").removeprefix(b"Bearer ")
-        shown = shown or headers.get(b"x-api-key", b"")
+        shown = shown or headers.get(b"x-api-key", b"") or headers.get(b"api-key", b"")
         return bool(self.key) and hmac.compare_digest(shown, self.key)

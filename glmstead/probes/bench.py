@@ -1,7 +1,8 @@
 """Runs ``vllm bench serve`` for one point after another, in the engine's own environment.
 
-A request on stdin: {"points": [{"url", "words", "repeats"}], "key"}; one JSON line a point with the
-results. The key goes into this process's environment only, where vLLM's client looks for it.
+A request on stdin, one line: {"points": [{"words", "repeats"}], "key"}; one JSON line a point with
+the results. Ends when stdin does: nobody waits for it then. The key goes into this process's
+environment only, where vLLM's client looks for it.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+from threading import Thread
 from typing import Any
 
 
@@ -22,8 +24,15 @@ def results(main: Any, parser: Any, point: "dict[str, Any]") -> "list[dict[str, 
     return found
 
 
+def end_with_stdin() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(1)
+
+
 def run() -> None:
-    request = json.load(sys.stdin)
+    request = json.loads(sys.stdin.readline())
+    Thread(target=end_with_stdin, daemon=True).start()
     os.environ["OPENAI_API_KEY"] = request["key"]
     from vllm.benchmarks.serve import add_cli_args, main
 

@@ -1,5 +1,7 @@
 """What a benchmark measures, how two compare, and how one is drawn."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -95,6 +97,12 @@ def test_requests_that_failed_are_no_cost_of_the_gateway(ended: str) -> None:
     assert overhead(rows) is None
 
 
+def test_an_engine_that_answered_nothing_has_no_speed_to_lose() -> None:
+    dead = row(POINT, [result(0, completed=0, ttft=0)])
+
+    assert slower(receipt(dead), receipt(dead), noise=0.1) == []
+
+
 def test_what_differs_between_two_receipts_is_named() -> None:
     new = receipt(versions={"vllm": "0.29.0"}, flags={"block-size": 64}, patches=[])
 
@@ -128,17 +136,48 @@ def test_the_page_draws_every_point_and_stands_alone() -> None:
         ElementTree.fromstring("<svg" + drawing.split("</svg>")[0] + "</svg>")
 
 
+def test_the_program_on_the_host_ends_with_who_asked(tmp_path: Path) -> None:
+    package = tmp_path / "vllm/benchmarks"
+    package.mkdir(parents=True)
+    (package / "serve.py").write_text(
+        "import sys, time\n"
+        "def add_cli_args(parser): pass\n"
+        "def main(arguments):\n"
+        "    print('begun', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    words = [sys.executable, str(ROOT / "glmstead/probes/bench.py")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, stdin=pipe, stdout=pipe, stderr=pipe, env={"PYTHONPATH": str(tmp_path)}
+    ) as process:
+        assert process.stdin and process.stderr
+        process.stdin.write(b'{"points": [{"words": [], "repeats": 1}], "key": "k"}\n')
+        process.stdin.flush()
+        assert process.stderr.readline() == b"begun\n"
+        process.stdin.close()
+        try:
+            assert process.wait(60) == 1
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--shape", "512"], "write tokens in and out as 512/128"),
         (["--compare", "README.md"], "README.md: no receipt of glmstead bench; fix: give one"),
+        (["--compare", "old.json"], "old.json: no receipt of glmstead bench; fix: give one"),
+        (["--receipt", "/nowhere/x.json"], "/nowhere is no folder"),
+        (["--plot", "/"], "'/' is a directory"),
+        (["--noise", "-1"], "-1.0 is not in the range x>=0"),
         (["--streams", "one"], "--streams one: no list of numbers; fix: such as 1,4,8"),
     ],
 )
 def test_bad_options_are_one_line(words: list[str], said: str, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no receipt\n")
-    given = [str(tmp_path / word) if word == "README.md" else word for word in words]
+    (tmp_path / "old.json").write_text('{"points": [{"name": "x", "spread": {}}]}')
+    given = [str(tmp_path / word) if word[0] in "Ro" and "." in word else word for word in words]
     done = CliRunner().invoke(main, ["bench", str(ROOT / "inventories/lab.py"), *given])
 
     assert done.exit_code in (1, 2)

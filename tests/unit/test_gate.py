@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from glmstead.answers import gate
+from glmstead.answers import ask, gate
 
 
 @pytest.fixture
@@ -34,6 +36,35 @@ def test_without_an_endpoint_it_closes_and_says_each_question(
     assert lines[0] == "10 of 10 answers are wrong, the gateway stays closed:"
     assert lines[1].startswith("ready /v1/chat/completions: URLError: ")
     assert len(lines) == 11
+
+
+class Babble(BaseRequestHandler):
+    """Answers every request with what is no HTTP."""
+
+    def handle(self) -> None:
+        self.request.recv(65536)
+        self.request.sendall(b"nonsense\r\n\r\n")
+
+
+def test_what_speaks_no_http_is_a_wrong_answer() -> None:
+    with ThreadingTCPServer(("127.0.0.1", 0), Babble) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        request = {"url": f"http://127.0.0.1:{server.server_address[1]}", "timeout_s": 5}
+        rows = ask.answers_to(
+            {**request, "asks": [{"name": "ready", "path": "/", "body": {}}]}, "k"
+        )
+        server.shutdown()
+
+    assert rows[0]["error"] == "BadStatusLine: nonsense\r\n"
+
+
+@pytest.mark.parametrize("text", ["", "sk-1", "KEY=", "KEY=a b", "KEY=a\nOTHER=b", "KEY=\u00e9"])
+def test_a_key_file_holds_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "key").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError):
+        ask.read_key(str(tmp_path / "key"))
+    (tmp_path / "key").write_text("KEY=sk-1=\n")
+    assert ask.read_key(str(tmp_path / "key")) == "sk-1="
 
 
 def test_switched_off_it_opens_without_asking(config: Path, tmp_path: Path) -> None:

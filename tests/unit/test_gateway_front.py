@@ -68,6 +68,43 @@ def test_token_limits_are_brought_inside_ours(
             asked(messages=[{"role": "user", "content": [{"type": "document"}]}]),
             "documents are not served: this model reads text; send text",
         ),
+        (
+            {"input": [{"role": "user", "content": [{"type": "input_image"}]}]} | asked(),
+            "images are not served: this model reads text; send text",
+        ),
+        (asked(messages=5), "messages is no list of objects: send one, or leave it out"),
+        (asked(messages=[None]), "messages is no list of objects: send one, or leave it out"),
+        (asked(tools={"name": 1}), "tools is no list of objects: send one, or leave it out"),
+        (
+            asked(messages=[{"content": "x"}]),
+            "a message has no role: send user, assistant or system",
+        ),
+        (
+            asked(messages=[{"role": "user", "content": [None]}]),
+            "content is no list of objects: send one, or leave it out",
+        ),
+        (
+            asked(messages=[{"role": "user", "content": [{"type": "text", "text": None}]}]),
+            'a block has no type, or a text that is none: send {"type": "text"...',
+        ),
+        (
+            asked(messages=[{"role": "user", "content": [{}]}]),
+            'a block has no type, or a text that is none: send {"type": "text"...',
+        ),
+        (
+            asked(messages=[{"role": "user", "content": 7}]),
+            "the content of a message is neither text nor a list: send one of them",
+        ),
+        (
+            asked(messages=[{"role": "assistant", "tool_calls": 5}]),
+            "tool_calls is no list of objects: send one, or leave it out",
+        ),
+        (asked(stream="yes"), "stream is neither true nor false: send one of them"),
+        (asked(tool_choice="auto"), "tool_choice is no object: send one, or leave it out"),
+        (asked(response_format="x"), "response_format is no object: send one, or leave it out"),
+        (asked(api_base="http://x"), "api_base is a setting of the gateway: leave it out"),
+        (asked(timeout=0.001), "timeout is a setting of the gateway: leave it out"),
+        (asked(tools=["Read"]), "tools is no list of objects: send one, or leave it out"),
     ],
 )
 def test_what_this_model_cannot_do_is_told(body: dict[str, Any], said: str) -> None:
@@ -84,7 +121,7 @@ def test_what_this_model_cannot_do_is_told(body: dict[str, Any], said: str) -> N
         asked(tools=[{"type": "function", "function": {"name": "Read"}}]),
         asked(messages=[{"role": "system", "content": "Be brief."}, {"role": "user"}]),
         asked(output_config={"effort": "xhigh"}, thinking={"type": "adaptive"}),
-        asked(messages=["nonsense", {"content": 7}]),
+        asked(messages=[{"role": "a", "content": None}, {"role": "b", "content": [{"type": "x"}]}]),
     ],
 )
 def test_the_rest_goes_through_as_it_came(body: dict[str, Any]) -> None:
@@ -157,6 +194,56 @@ def test_what_is_no_json_is_left_to_litellm() -> None:
     application, status, _, _ = sent_to(None, b"{nonsense")
 
     assert (status, application.bodies) == (200, [b"{nonsense"])
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/v1/responses", {"input": 5}, "input is neither text nor a list: send one of them"),
+        ("/v1/completions", {"model": "glm-5.2"}, "prompt is empty: send a text"),
+    ],
+)
+def test_the_other_formats_say_what_they_lack(path: str, body: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadRequest) as refusal:
+        applied(path, body, Limits())
+
+    assert str(refusal.value) == said
+
+
+@pytest.mark.parametrize("value", [b"", b"sk-1", b"Bearer", b"Bearer "])
+def test_an_authorization_that_shows_no_key_is_refused_before_litellm(value: bytes) -> None:
+    shown = [(b"authorization", value)]
+    application, status, _, _ = sent_to(None, asked(), headers=shown, key=False)
+
+    assert (status, application.bodies) == (401, [])
+    assert sent_to(None, asked(), headers=[(b"authorization", b"Bearer k")], key=False)[1] == 200
+
+
+@pytest.mark.parametrize("body", [b"null", b"[]", b'"x"', b"5"])
+def test_json_that_is_no_object_is_refused(body: bytes) -> None:
+    application, status, _, told = sent_to(None, body)
+
+    assert (status, application.bodies) == (400, [])
+    assert told["error"]["message"] == "the JSON is no object: send {...}"
+
+
+def test_openai_s_words_for_a_tool_choice_pass() -> None:
+    assert applied(CHAT, asked(tool_choice="auto"), Limits()) == asked(tool_choice="auto")
+
+
+def test_json_that_nests_without_end_is_refused() -> None:
+    application, status, _, told = sent_to(None, b"[" * 100_000)
+
+    assert (status, application.bodies) == (400, [])
+    assert told["error"]["message"] == "the JSON is nested too deep: send plain messages"
+
+
+def test_a_request_that_is_too_large_is_refused_before_litellm() -> None:
+    application, status, _, told = sent_to(None, b" " * (32 * 2**20 + 1))
+
+    assert (status, application.bodies) == (413, [])
+    assert told["error"]["message"] == "the request is larger than 32 MiB: send less"
+    assert sent_to(None, b" " * 32 * 2**20)[1] == 200
 
 
 def test_a_refusal_has_the_form_of_the_wire_format() -> None:

@@ -18,7 +18,7 @@ def woken(folder: Path, headers: dict[bytes, bytes], opens_after_s: float = 0.3)
     return asyncio.run(waiting)
 
 
-@pytest.mark.parametrize("headers", [KEY, {b"x-api-key": b"sk-1"}])
+@pytest.mark.parametrize("headers", [KEY, {b"x-api-key": b"sk-1"}, {b"api-key": b"sk-1"}])
 def test_a_client_wakes_the_engine_and_waits(tmp_path: Path, headers: dict[bytes, bytes]) -> None:
     assert woken(tmp_path, headers)
     assert (tmp_path / "wake").exists()

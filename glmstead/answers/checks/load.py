@@ -30,6 +30,7 @@ async def aborts(
         pieces = sum(await cut)
         row = steady[-1]
         why = next((why for one in steady if (why := PRODUCT.verdict(one))), None)
+        why = why or (None if pieces else "no stream began, so none was cut off in its middle")
         what = f"beside burst {number}: {len(bodies)} cut off, {pieces} had begun"
         yield judged("aborts", client.endpoint.name, what, row, why)
     row = await client.put(READY, CHAT)
@@ -59,8 +60,10 @@ async def _idle(metrics: Client, bound_s: float) -> Verdict:
     """Requests and KV cache use go back to nothing, within the bound."""
     started = time.monotonic()
     while True:
-        reply = await metrics.http.get(f"{metrics.endpoint.url}/metrics", timeout=10)
-        gauges = {name: float(value) for name, value in _GAUGES.findall(reply.text)}
+        text = ""
+        with suppress(httpx.HTTPError):  # an engine that hangs or died is a verdict too
+            text = (await metrics.http.get(f"{metrics.endpoint.url}/metrics", timeout=10)).text
+        gauges = {name: float(value) for name, value in _GAUGES.findall(text)}
         seconds = time.monotonic() - started
         idle = len(gauges) == 3 and not any(gauges.values())
         if idle or seconds > bound_s:

@@ -12,6 +12,7 @@ _COLOURS = ["BLUE", "RED", "GREEN", "PURPLE", "ORANGE", "YELLOW", "SILVER", "CRI
 _ANIMALS = ["WALRUS", "FALCON", "TIGER", "PANDA", "OTTER", "BADGER", "LYNX", "HERON"]
 _GREEK = ["OMEGA", "ALPHA", "DELTA", "SIGMA", "GAMMA", "KAPPA", "ZULU", "TANGO"]
 _TOKENS_A_LINE = 45.0  # until the server has counted; too many rather than too few
+_NEAR = 0.85  # of the longest length that must have been reached, by the server's count
 _ROOM = 256  # tokens kept for the question, the template and the answer
 _ALL_DEPTHS_TO = 32_768  # tokens; longer ones take minutes each, so one depth a length
 
@@ -34,7 +35,9 @@ async def needles(
 ) -> AsyncIterator[Verdict]:
     """One after another: a passphrase in a log that no cache has seen."""
     rng, rate = random.Random(seed), _TOKENS_A_LINE
-    for position, length in enumerate(lengths(context, longest)):
+    rising = lengths(context, longest)
+    last = (rising[-1], depths(rising[-1], len(rising) - 1)[-1])
+    for position, length in enumerate(rising):
         for depth in depths(length, position):
             secret = "-".join(
                 (
@@ -51,8 +54,11 @@ async def needles(
             row = await client.put(question, CHAT, stream=True)
             counted = row["usage"].get("prompt_tokens", 0)
             rate = max(rate * 0.2, counted / lines) if counted else rate
-            what = f"{counted or length} tokens, depth {depth:.0%}"
-            yield judged("needle", client.endpoint.name, what, row, question.verdict(row))
+            why = question.verdict(row)
+            if why is None and (length, depth) == last and counted < length * _NEAR:
+                why = f"the server counted {counted} tokens, {length} were meant"
+            what = f"{counted or f'{length} meant'} tokens, depth {depth:.0%}"
+            yield judged("needle", client.endpoint.name, what, row, why)
 
 
 async def recall(client: Client, lines: int = 60) -> AsyncIterator[Verdict]:
