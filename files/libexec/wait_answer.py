@@ -1,8 +1,9 @@
 """Waits, bounded, until a server has answered; run as ExecStartPost, so that started means answered.
 
 Usage: wait_answer.py URL TIMEOUT_S [MODEL]: polls URL/health, or URL itself without MODEL; then
-asks MODEL for one token. Ends at once when $MAINPID, the server, is gone. Asked to stop meanwhile, it
-kills the server of MODEL: vLLM hears no SIGTERM before it is ready, and has nothing to finish.
+asks MODEL for one token. Ends at once when $MAINPID, the server, is gone. Asked to stop meanwhile, or
+out of time, it kills the server of MODEL: vLLM hears no SIGTERM before it is ready, and has nothing
+to finish.
 """
 
 import json
@@ -20,7 +21,7 @@ def server_runs() -> bool:
     return pid is None or Path("/proc", pid).exists()
 
 
-def end_server(number: int, frame: object) -> None:
+def end_server(*_: object) -> None:
     os.kill(int(os.environ["MAINPID"]), signal.SIGKILL)
     sys.exit(1)
 
@@ -59,6 +60,8 @@ def main(url: str, timeout_s: str, model: str = "") -> int:
             return 1
         if time.monotonic() > deadline:
             print(f"not ready after {timeout_s} s", file=sys.stderr)
+            if model and "MAINPID" in os.environ:
+                end_server()
             return 1
         time.sleep(0.25)
     ready = time.monotonic()

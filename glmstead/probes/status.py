@@ -52,7 +52,9 @@ def ray(request: "dict[str, Any]") -> str:
         )
     except FileNotFoundError:
         return "not installed"
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        return "the head gave no answer in 30 s"
+    except OSError as error:
         return f"cannot be asked: {error}"
     said = (asked.stderr if asked.returncode else asked.stdout).strip().splitlines()
     if not said or said[-1].startswith("["):  # Ray's own log, as it ends the process that asks

@@ -35,11 +35,19 @@ def environment(file: str) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
+def text_of(file: Path) -> str:
+    """A file of /proc or of a control group; empty when what it tells of ended meanwhile."""
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
 def engine_pids() -> list[str]:
     """Python processes in the control groups of our units."""
     pids = []
     for group in Path("/sys/fs/cgroup").rglob("glmstead-*.service/cgroup.procs"):
-        for pid in group.read_text().split():
+        for pid in text_of(group).split():
             if "python" in os.path.realpath(f"/proc/{pid}/exe"):
                 pids.append(pid)
     return pids[:MOST_STACKS]
@@ -49,11 +57,9 @@ def stacks(py_spy: str) -> str:
     """Python stacks; a stopped or hung process is read without its help."""
     texts = []
     for pid in engine_pids():
-        try:
-            words = Path("/proc", pid, "cmdline").read_bytes()
-        except OSError:  # it ended meanwhile
+        name = text_of(Path("/proc", pid, "cmdline")).replace("\0", " ")[:120]
+        if not name:
             continue
-        name = words.replace(b"\0", b" ")[:120].decode(errors="replace")
         dump = said([py_spy, "dump", "--nonblocking", "--pid", pid])
         texts.append(f"==== {pid} {name}\n{dump}")
     return "\n".join(texts)

@@ -8,7 +8,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from glmstead.watch.evidence import environment
+from glmstead.watch.evidence import environment, text_of
 from glmstead.watch.liveness import Look
 
 COUNTERS = ("vllm:iteration_tokens_total_count", "vllm:generation_tokens_total")
@@ -17,10 +17,13 @@ COMPILERS = {"nvcc", "cicc", "ptxas", "ninja", "cc1plus", "g++"}
 
 
 def properties(unit: str) -> dict[str, str]:
-    """State of a unit, and the start it belongs to."""
+    """State of a unit, and the start it belongs to; empty where systemd does not say."""
     names = "ActiveState,InvocationID,Result"
     words = ["systemctl", "show", "-p", names, f"{unit}.service"]
-    shown = subprocess.run(words, capture_output=True, text=True, timeout=30).stdout
+    try:
+        shown = subprocess.run(words, capture_output=True, text=True, timeout=30).stdout
+    except subprocess.TimeoutExpired:  # systemd is busy
+        return {}
     return dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
 
 
@@ -67,9 +70,8 @@ def compiling() -> bool:
     groups = Path("/sys/fs/cgroup")
     containers = groups.rglob("glmstead-engine.slice/docker-*.scope/cgroup.procs")
     for group in (*groups.rglob("glmstead-*.service/cgroup.procs"), *containers):
-        for pid in group.read_text().split():
-            name = Path("/proc", pid, "comm")
-            if name.exists() and name.read_text().strip() in COMPILERS:
+        for pid in text_of(group).split():
+            if text_of(Path("/proc", pid, "comm")).strip() in COMPILERS:
                 return True
     return False
 

@@ -209,5 +209,15 @@ def test_a_stop_during_a_start_ends_a_server_that_hears_no_sigterm() -> None:
     assert waiting.returncode == 1
 
 
+def test_a_server_that_is_not_ready_in_time_is_ended(program: Program) -> None:
+    with started(["sleep", "60"]) as server:
+        env = {"MAINPID": str(server.pid)}
+        done = program("wait_answer.py", "http://127.0.0.1:1", "0", "glm-5.2", **env)
+        server.wait(10)
+
+    assert done.returncode == 1 and done.stderr == "not ready after 0 s\n"
+    assert server.returncode == -signal.SIGKILL
+
+
 def started(words: list[str], **env: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(words, env={**os.environ, **env}, stdout=subprocess.PIPE)

@@ -14,6 +14,7 @@ import pytest
 
 from glmstead import ROOT
 from glmstead.watch import evidence
+from glmstead.watch.looks import compiling
 from glmstead.watch.main import Watch, watch_member
 
 VLLM, GATEWAY = "glmstead-vllm", "glmstead-gateway"
@@ -225,3 +226,13 @@ def test_a_member_is_not_asked_for_at_every_look(tmp_path: Path) -> None:
 
     assert ray.state == "alive: a member"
     assert asked.read_text().split() == ["asked"]
+
+
+def test_a_control_group_that_ends_while_it_is_read_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "glmstead-vllm.service" / "cgroup.procs"
+    monkeypatch.setattr(Path, "rglob", lambda *_: iter([gone]))
+
+    assert not compiling()
+    assert evidence.engine_pids() == []

@@ -37,7 +37,9 @@ class WatchSettings(Section):
         default=30.0, ge=1, description="bound on the answer of one token, seconds"
     )
     idle_ask_s: float = Field(
-        default=60.0, ge=1, description="an idle engine is asked for a token this often, seconds"
+        default=60.0,
+        ge=1,
+        description="an idle engine is asked for a token this often, Ray for a worker, seconds",
     )
     failures: int = Field(default=3, ge=1, description="silent looks in a row that mean hung")
     compile_s: float = Field(

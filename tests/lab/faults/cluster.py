@@ -126,6 +126,13 @@ class Cluster:
             time.sleep(1)
         raise AssertionError(f"no right answers {bound_s:.0f} s after the fault")
 
+    def whole_again(self, bound_s: float = 600) -> None:
+        """Wait for an answer: what heals too slowly fails its own test and not the next one's."""
+        deadline = time.monotonic() + bound_s
+        while not self.answers():
+            assert time.monotonic() < deadline, f"no answer for {bound_s:.0f} s before the fault"
+            time.sleep(1)
+
     def restarts(self, since: float) -> dict[str, int]:
         """How often each unit was started since a Unix time, on whichever host."""
         counts = {}
@@ -164,6 +171,7 @@ class Cluster:
         healed_by: str = "units",
     ) -> Row:
         """Break something under traffic and see it heal, by itself or by what a person does."""
+        self.whole_again()
         with self.traffic() as traffic:
             began = time.time()
             fault()

@@ -18,7 +18,7 @@ def cluster(deployed: Deployed) -> Cluster:
     head, worker = f"{name}1", f"{name}2"
     address = deployed.ssh(head, "hostname -I").split()[0]
     found = Cluster(deployed, head, worker, f"http://{address}:4000", deployed.ssh(head, KEY))
-    assert found.answers()
+    found.whole_again()
     return found
 
 

@@ -19,7 +19,7 @@ from tests.lab.conftest import INVENTORY, Deployed
 from tests.lab.faults.cluster import Cluster
 from tests.lab.faults.table import Row
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.faults]
 WORKER_UNIT = "/etc/systemd/system/glmstead-ray-worker.service"
 UNPATCHED = (
     "/opt/glmstead/uv/bin/uv pip install -q --offline --no-index --find-links /srv/wheels "
@@ -66,13 +66,10 @@ def drift(cluster: Cluster) -> None:
     cluster.ssh(cluster.head, "rm /etc/glmstead/litellm.yaml")
 
 
-@pytest.mark.parametrize(
-    "kills", [1, pytest.param(20, marks=pytest.mark.faults)], ids=["once", "20-times"]
-)
-def test_a_repair_that_is_killed_is_finished_by_the_next_run(
-    cluster: Cluster, rows: list[Row], kills: int
+def test_a_repair_killed_at_20_points_is_finished_by_the_next_run(
+    cluster: Cluster, rows: list[Row]
 ) -> None:
-    for operation, later_s in points(kills):
+    for operation, later_s in points(20):
         drift(cluster)
         print(f"killed {later_s:.1f} s into {killed_in(cluster.lab, operation, later_s)}")
     began = time.time()
@@ -81,8 +78,8 @@ def test_a_repair_that_is_killed_is_finished_by_the_next_run(
 
     assert cluster.answers() and cluster.left_behind() == {}
     assert cluster.lab.deploy() == {}, f"seed {SEED}"
-    what = f"repair killed at {kills} random point{'s' if kills > 1 else ''}"
-    rows.append(Row(what, "deploy", seconds, cluster.restarts(began), 0))
+    restarts = cluster.restarts(began)
+    rows.append(Row("repair killed at 20 random points", "deploy", seconds, restarts, 0))
 
 
 @pytest.fixture
@@ -98,7 +95,6 @@ def bare(cluster: Cluster) -> Iterator[Deployed]:
         lab.run("glmstead", "lab", "down", timeout_s=600)
 
 
-@pytest.mark.faults
 def test_a_first_run_killed_at_20_points_is_finished_by_the_next(
     bare: Deployed, rows: list[Row]
 ) -> None:

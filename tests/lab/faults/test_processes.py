@@ -23,8 +23,8 @@ ENGINE_CORE = ("head", "^VLLM::EngineCore")
     ("name", "role", "pattern"),
     [
         process("EngineCore", *ENGINE_CORE),
-        process("GCS on the head", "head", "gcs/gcs_server"),
-        process("raylet on the worker", "worker", "raylet/raylet "),
+        process("GCS on the head", "head", "gcs/gcs_server", REST),
+        process("raylet on the worker", "worker", "raylet/raylet ", REST),
         process("API server", "head", "vllm.entrypoints.openai.api_server", REST),
         process("raylet on the head", "head", "raylet/raylet ", REST),
         process("rank on the head", "head", "^ray::RayWorkerProc", REST),
