@@ -1,7 +1,8 @@
 """One host with eight A100 80 GB. Change: what SSH reaches, user and key, address, interface.
 
-All settings are in group_data/a100.py; put the host in a100_git for the checkout, in a100_dense for
-released parts only. overlay_source: where the pull request's files are; model_revision: the
+All settings are in group_data/a100.py. For the checkout put the host in a100_git, for released parts
+only in a100_dense, in a copy of this file that is named like no route: a file's name is a group too.
+overlay_source: where the pull request's files are; model_revision: the
 checkpoint's commit; see docs/routes/a100.md for both.
 """
 

@@ -1,6 +1,7 @@
 """One host with four RTX PRO 6000. Change: what SSH reaches, user and key, address, interface.
 
-All settings are in group_data/b12x4.py; put the host in b12x4_fast for the small fast profile.
+All settings are in group_data/b12x4.py. For the small fast profile put the host in b12x4_fast, in a
+copy of this file that is named like no route: a file's name is a group too.
 model_revision: the commit of the checkpoint that you have read and want.
 """
 

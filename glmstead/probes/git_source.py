@@ -41,8 +41,6 @@ def fetched(root: str, request: "dict[str, object]") -> None:
         refuse(
             f"{ref} is {found[:12]} now, not git_pick_commit {wanted[:12]}: read it, then pin it"
         )
-    if commit == wanted:
-        refuse("git_commit is the change itself, so this is its old branch: pin upstream's commit")
 
 
 def matches(path: str, patterns: "list[str]") -> bool:

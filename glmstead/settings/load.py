@@ -61,6 +61,8 @@ def _route(host: Host) -> str:
     if routes:
         wrong = f"in routes {' and '.join(routes)} (the inventory's file name is a group too)"
     fix = f"put the host in exactly one of {', '.join(sorted(known_routes()))}"
+    if len(routes) > 1:
+        fix += ", in a file that is named like none of them"
     raise DeployError(Problem("groups", groups, wrong, fix).line(host.name))
 
 

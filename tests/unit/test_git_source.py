@@ -164,12 +164,3 @@ def test_what_no_rule_covers_is_refused(
     assert made(request_, make=False)["made_of"] == {
         name: request_[name] for name in request_ if name not in ("make", "root", "python")
     }
-
-
-def test_the_change_s_own_old_branch_is_recognised(request_: dict[str, Any]) -> None:
-    said = refused(request_, commit=request_["pick_commit"])
-
-    assert said == (
-        "git checkout: git_commit is the change itself, so this is its old branch: "
-        "pin upstream's commit"
-    )

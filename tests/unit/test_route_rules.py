@@ -49,6 +49,60 @@ REVISION = {"model_revision": "a" * 40}
             'elsewhere; fix: set image_source to "archive", and image_archive to the tar',
         ),
         (
+            "b12x4",
+            {"image_digest": "1" * 64},
+            f'image_digest: "{"1" * 56}...: not "sha256:" and 64 hex digits; '
+            "fix: give the manifest's digest (source registry) or image's id (source archive)",
+        ),
+        (
+            "b12x4",
+            {"engine_env": {"NCCL_GRAPH_FILE": "/etc/graph.xml"}},
+            'engine_env.NCCL_GRAPH_FILE: "/etc/graph.xml": image_unset takes it away again; '
+            "fix: keep it in one of them",
+        ),
+        (
+            "b12x4",
+            {"vllm_reasoning_parser": "deepseek_r1"},
+            'vllm_reasoning_parser: "deepseek_r1": not the parser of GLM-5.2, whose thoughts '
+            'would stay in the answers; fix: use "glm45"',
+        ),
+        (
+            "b12x4",
+            {"vllm_kv_cache_dtype": "auto"},
+            'vllm_kv_cache_dtype: "auto": garbage in the kernels of B12X_MLA_SPARSE; '
+            'fix: use "fp8"',
+        ),
+        (
+            "b12x4",
+            {"vllm_layer_map": "auto"},
+            'vllm_layer_map: "auto": B12X_MLA_SPARSE is of a fork that derives none: garbage at '
+            'long context; fix: use "always"',
+        ),
+        (
+            "b12x4",
+            {"vllm_args": {"decode-context-parallel-size": "4"}},
+            'vllm_args.decode-context-parallel-size: "4": not a number of ranks; '
+            "fix: use a divisor of vllm_tensor_parallel_size",
+        ),
+        (
+            "b12x4",
+            {"vllm_args": {"decode-context-parallel-size": 3}},
+            "vllm_args.decode-context-parallel-size: 3: does not divide "
+            "vllm_tensor_parallel_size 4; fix: use a divisor of it",
+        ),
+        (
+            "a100_docker",
+            {"image_ray_packages": ['six==1.17.0" && echo']},
+            'image_ray_packages: "six==1.17.0\\" && echo": not pinned; '
+            "fix: give it as NAME==VERSION",
+        ),
+        (
+            "a100_git",
+            {"git_commit": "c" * 40, "git_pick_commit": "c" * 40},
+            f'git_commit: "{"c" * 40}": the change itself, so this is its old branch; '
+            "fix: pin upstream's commit",
+        ),
+        (
             "a100_dense",
             {"vllm_kv_cache_dtype": "fp8"},
             'vllm_kv_cache_dtype: "fp8": no fp8 KV cache on compute capability 8.0; '

@@ -153,7 +153,7 @@ def test_a_host_in_two_routes_is_refused(refusals: Refusals) -> None:
     assert refusals(hosts=1, route="lab", name="g4") == [
         '@fake/h1: groups: ["g4", "gateway", "head", "lab"]: '
         "in routes g4 and lab (the inventory's file name is a group too); "
-        f"fix: put the host in exactly one of {_routes()}"
+        f"fix: put the host in exactly one of {_routes()}, in a file that is named like none of them"
     ]
 
 

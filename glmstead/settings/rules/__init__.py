@@ -10,7 +10,6 @@ from glmstead.settings.rules.engine import (
     git_checkout,
     kinds,
     overlay_files,
-    pinned_image,
     thinking,
 )
 from glmstead.settings.rules.environment import locked_versions, malicious_gateway, sources
@@ -21,6 +20,7 @@ from glmstead.settings.rules.gpu import (
     locked_toolkit,
     toolkit,
 )
+from glmstead.settings.rules.image import pinned_image, unset_variables
 from glmstead.settings.rules.network import (
     allowed_networks,
     distinct_ports,
@@ -30,6 +30,7 @@ from glmstead.settings.rules.network import (
 from glmstead.settings.rules.parallel import context_parallel, heads, ranks, speculation
 from glmstead.settings.rules.patches import patch_windows
 from glmstead.settings.rules.serving import (
+    b12x_kernels,
     block_size,
     dense_fallback,
     further_arguments,
@@ -41,6 +42,7 @@ Rule = Callable[[Settings, Cluster], Iterator[Problem]]
 RULES: tuple[Rule, ...] = (
     kinds,
     pinned_image,
+    unset_variables,
     overlay_files,
     git_checkout,
     thinking,
@@ -62,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     patch_windows,
     dense_fallback,
     old_class,
+    b12x_kernels,
     block_size,
     reasoning_parser,
     further_arguments,

@@ -6,17 +6,6 @@ from glmstead.overlays import list_path
 from glmstead.settings.model import Cluster, Settings
 from glmstead.settings.problem import UNSET, Problem
 
-_NEEDED = {
-    "registry": ("name", "digest"),
-    "archive": ("archive", "archive_sha256", "digest"),
-    "build": ("base_name", "base_digest"),
-}
-_FIXES = {
-    "digest": "a tag can move: give the sha256 that docker inspect or the registry shows",
-    "base_digest": "docker buildx imagetools inspect NAME:TAG shows it; choose the tag yourself",
-    "archive_sha256": "the .json beside the tar, where it was built, says it",
-}
-
 
 def kinds(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """Ray spreads over hosts and is pinned; the other kinds serve from one host."""
@@ -36,34 +25,6 @@ def kinds(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     if not settings.gpus_per_host:
         fix = "set gpu_count, or ray_gpus_per_host where there are no GPUs"
         yield Problem("gpu_count", settings.gpu.count, "ranks need a number of GPUs", fix)
-
-
-def pinned_image(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
-    """An image is named by what cannot move, and patched only where it is built."""
-    image, tags = settings.image, settings.patches.tags
-    if settings.engine.kind != "container":
-        return
-    for field in _NEEDED[image.source]:
-        if getattr(image, field) is None:
-            fix = _FIXES.get(field, f"image_source {image.source} needs it")
-            yield Problem(f"image_{field}", UNSET, "a value is needed", fix)
-    if tags and image.source != "build":
-        wrong = "an image that is not built here is not edited"
-        yield Problem("patches_tags", tags, wrong, 'set image_source to "build", or no tags')
-    if settings.container.runtime == "apptainer" and image.source != "archive":
-        wrong = "Apptainer runs an image that Docker built and saved elsewhere"
-        fix = 'set image_source to "archive", and image_archive to the tar'
-        yield Problem("image_source", image.source, wrong, fix)
-    if image.ray_packages and image.source != "build":
-        wrong = "only a built image gets packages"
-        yield Problem("image_ray_packages", image.ray_packages, wrong, "remove it")
-    for package in image.ray_packages:
-        if "==" not in package:
-            yield Problem("image_ray_packages", package, "not pinned", "give it as NAME==VERSION")
-    if image.privileged and not image.privileged_reason:
-        wrong = "the container could do anything on this host"
-        fix = "say why in image_privileged_reason, or use image_add_capabilities"
-        yield Problem("image_privileged", True, wrong, fix)
 
 
 def overlay_files(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
@@ -91,6 +52,9 @@ def git_checkout(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     if (git.pick_ref is None) != (git.pick_commit is None):
         fix = "give git_pick_ref and git_pick_commit, or neither"
         yield Problem("git_pick_commit", git.pick_commit, "half a change", fix)
+    if git.commit is not None and git.commit == git.pick_commit:
+        wrong = "the change itself, so this is its old branch"
+        yield Problem("git_commit", git.commit, wrong, "pin upstream's commit")
 
 
 def thinking(settings: Settings, cluster: Cluster) -> Iterator[Problem]:

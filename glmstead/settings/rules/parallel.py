@@ -36,9 +36,12 @@ def heads(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
 
 def context_parallel(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """Decode context parallelism reuses the tensor ranks, and needs a backend that returns LSE."""
-    size = settings.vllm.args.get("decode-context-parallel-size")
+    size = settings.vllm.args.get("decode-context-parallel-size", 1)
     tensor = settings.vllm.tensor_parallel_size
-    if not isinstance(size, int) or size <= 1:
+    if not isinstance(size, int) or size < 1:
+        yield Problem(_CONTEXT, size, "not a number of ranks", f"use a divisor of {_TENSOR}")
+        return
+    if size == 1:
         return
     if tensor % size:
         wrong = f"does not divide {_TENSOR} {tensor}"

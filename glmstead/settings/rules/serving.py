@@ -10,6 +10,7 @@ from glmstead.settings.sections import VllmSettings
 
 DENSE = "DENSE_FALLBACK"
 OLD_CLASS = "DENSE_OLD_CLASS"
+_PARSERS = ("glm45", "glm47")
 _FIXED = {
     "api-key": "the gateway holds the only key",
     "config": "it is written from these settings",
@@ -46,6 +47,19 @@ def old_class(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
         yield Problem("vllm_args.model-class-overrides", overrides, wrong, fix)
 
 
+def b12x_kernels(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
+    """The fork's kernels answer with garbage, and HTTP 200, where one of these is another."""
+    vllm = settings.vllm
+    if vllm.attention_backend != "B12X_MLA_SPARSE":
+        return
+    if vllm.kv_cache_dtype != "fp8":
+        wrong = "garbage in the kernels of B12X_MLA_SPARSE"
+        yield Problem("vllm_kv_cache_dtype", vllm.kv_cache_dtype, wrong, 'use "fp8"')
+    if vllm.layer_map != "always":
+        wrong = "B12X_MLA_SPARSE is of a fork that derives none: garbage at long context"
+        yield Problem("vllm_layer_map", vllm.layer_map, wrong, 'use "always"')
+
+
 def block_size(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """TRITON_MLA takes blocks of 16 tokens and multiples."""
     size = settings.vllm.block_size
@@ -55,8 +69,11 @@ def block_size(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
 
 def reasoning_parser(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
     """The name glm47 came with 0.24; glm45 is the same parser under its older name."""
-    old = Version(settings.engine.version) < Version("0.24")
-    if old and settings.vllm.reasoning_parser == "glm47":
+    old, parser = Version(settings.engine.version) < Version("0.24"), settings.vllm.reasoning_parser
+    if parser not in (None, *_PARSERS):
+        wrong = "not the parser of GLM-5.2, whose thoughts would stay in the answers"
+        yield Problem("vllm_reasoning_parser", parser, wrong, 'use "glm45"')
+    if old and parser == "glm47":
         wrong = f"vLLM {settings.engine.version} has no reasoning parser of this name"
         yield Problem("vllm_reasoning_parser", "glm47", wrong, 'use "glm45"')
 

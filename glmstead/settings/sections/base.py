@@ -1,5 +1,6 @@
 """Types that several sections share."""
 
+import re
 from ipaddress import ip_address
 from typing import Annotated
 
@@ -41,6 +42,17 @@ def _service_user(text: str) -> str:
     if text == "root":
         raise ValueError("the services never run as root, and the user gets no login shell")
     return text
+
+
+def of_form(pattern: str, form: str) -> AfterValidator:
+    """Return the check that text has a form, which the refusal then names."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"not {form}")
+        return text
+
+    return AfterValidator(check)
 
 
 _SYSTEM = {"bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "tmp", "usr"}

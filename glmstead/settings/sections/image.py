@@ -4,11 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from glmstead.settings.sections.base import AbsolutePath, LockName, Section, Strings, VariableName
+from glmstead.settings.sections.base import (
+    AbsolutePath,
+    LockName,
+    Section,
+    Strings,
+    VariableName,
+    of_form,
+)
 
-Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
-Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Digest = Annotated[str, of_form(r"sha256:[0-9a-f]{64}", '"sha256:" and 64 hex digits')]
+Commit = Annotated[str, of_form(r"[0-9a-f]{40}", "40 hex digits")]
+Sha256 = Annotated[str, of_form(r"[0-9a-f]{64}", "64 hex digits")]
 Repository = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._/:-]*$")]
 VariableNames = Annotated[tuple[VariableName, ...], Field(strict=False)]
 AbsolutePaths = Annotated[tuple[AbsolutePath, ...], Field(strict=False)]
@@ -26,17 +33,17 @@ class ImageSettings(Section):
     )
     digest: Digest | None = Field(
         default=None,
-        description="source registry: the manifest's digest; archive: the image's id",
+        description="manifest's digest (source registry) or image's id (source archive)",
     )
     archive: str | None = Field(
         default=None, description="source archive: tar of docker save, on this machine"
     )
-    archive_sha256: Sha256 | None = Field(default=None, description="its checksum")
+    archive_sha256: Sha256 | None = Field(default=None, description="sha256 of that tar")
     base_name: Repository | None = Field(
         default=None, description="source build: repository of the official image"
     )
     base_digest: Digest | None = Field(
-        default=None, description="source build: digest of the official image's manifest"
+        default=None, description="manifest's digest of the official image (source build)"
     )
     python: str = Field(default="python3", description="interpreter that holds vLLM, in the image")
     entry: Strings = Field(
@@ -86,7 +93,7 @@ class GitSettings(Section):
     pick_ref: str | None = Field(
         default=None, description="ref that holds the change, such as pull/38476/head"
     )
-    pick_commit: Commit | None = Field(default=None, description="what that ref must be")
+    pick_commit: Commit | None = Field(default=None, description="commit that this ref must be")
     drop: Strings = Field(default=(), description="paths of the change that are left out (globs)")
     ours: Strings = Field(
         default=(), description="files that stay upstream's in a conflict; patches mend them"
