@@ -10,27 +10,34 @@ import subprocess
 import sys
 import time
 
+SECONDS = 20  # nvidia-smi has for an answer
+
 
 def smi(query: str) -> "list[list[str]]":
     """Rows of a question to nvidia-smi; raises OSError where it gives no answer."""
     words = ["nvidia-smi", query, "--format=csv,noheader,nounits"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, errors="replace")
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=20)
+        out, err = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        raise OSError("no answer in 20 s") from None
-    if done.returncode:
-        raise OSError(" ".join((done.stdout + done.stderr).split()))
-    return [[cell.strip() for cell in line.split(",")] for line in done.stdout.splitlines()]
+        process.kill()  # and left behind: on a wedged GPU it cannot die
+        raise OSError(f"no answer in {SECONDS} s") from None
+    if process.returncode:
+        raise OSError(" ".join((out + err).split()))
+    return [[cell.strip() for cell in line.split(",")] for line in out.splitlines()]
 
 
 def taken(free_mib: int) -> "list[str]":
     """GPUs that hold more, and who holds it."""
-    used = [row for row in smi("--query-gpu=index,memory.used") if row[1].isdigit()]
+    rows = smi("--query-gpu=index,memory.used")
+    used = [row for row in rows if len(row) == 2 and row[1].isdecimal()]
     lines = [f"GPU {index} holds {mib} MiB" for index, mib in used if int(mib) > free_mib]
     if not lines:
         return []
-    held = smi("--query-compute-apps=pid,process_name,used_memory")
-    return [*lines, *(f"{row[1]} (pid {row[0]}) {row[-1]} MiB of it" for row in held)]
+    told = [row for row in smi("--query-compute-apps=pid,process_name,used_memory") if row[2:]]
+    held = [f"{', '.join(row[1:-1])} (pid {row[0]}) {row[-1]} MiB of it" for row in told]
+    return [*lines, *(held or ["no compute process told, so look for a display"])]
 
 
 def main(bound_s: str, free_mib: str) -> int:
