@@ -70,9 +70,7 @@ def _system(text: str) -> tuple[str, str]:
 
 
 def _nics(network: dict[str, Any]) -> Iterator[Nic]:
-    for link in json.loads(network["links"]["text"] or "[]"):
-        if not link:  # iproute2 prints {} for what its filter left out
-            continue
+    for link in _objects(network["links"]):
         addresses = tuple(one["local"] for one in link.get("addr_info", []))
         speed = network["speeds"].get(link["ifname"], "")
         yield Nic(link["ifname"], addresses, link["mtu"], int(speed) if speed.isdigit() else None)
@@ -81,8 +79,15 @@ def _nics(network: dict[str, Any]) -> Iterator[Nic]:
 def _routes(network: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Interface by which each peer is reached; empty for an unreachable one."""
     for peer, answer in network["routes"].items():
-        found = json.loads(answer["text"] or "[]")
-        yield peer, found[0].get("dev", "") if found else ""
+        yield peer, next((one.get("dev", "") for one in _objects(answer)), "")
+
+
+def _objects(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """What ``ip -j`` told; iproute2 prints {} for what its filter left out."""
+    try:
+        return [one for one in json.loads(answer["text"] or "[]") if one]
+    except ValueError:
+        return []
 
 
 def _toolchain(raw: dict[str, Any]) -> Toolchain:

@@ -6,6 +6,8 @@ from typing import Any
 
 from glmstead.gpu.values import Gpu, Holder, SmiState
 
+# "No devices were found" can follow this, which names the GPU.
+_LOST = re.compile(r"^.*(?:Unable to determine the device handle|GPU is lost).*$", re.M)
 _STATES: tuple[tuple[str, SmiState], ...] = (
     ("No devices were found", "no devices"),
     ("version mismatch", "mismatch"),
@@ -15,6 +17,7 @@ _STATES: tuple[tuple[str, SmiState], ...] = (
 
 BUSY = 95  # %
 LITTLE = 1 / 3  # of the power limit
+_SHOWN = 200  # characters of what nvidia-smi says
 
 
 def state_of(answer: dict[str, Any]) -> tuple[SmiState, str]:
@@ -23,17 +26,21 @@ def state_of(answer: dict[str, Any]) -> tuple[SmiState, str]:
     first = said.splitlines()[0].strip() if said else ""
     if answer["status"] in ("missing", "hung"):
         return answer["status"], answer["error"]
+    if answer["status"] == "failed" and (lost := _LOST.search(said)):
+        return "failed", lost[0].strip()
+    if answer["status"] == "ok" and first and not any(gpus(answer["text"])):
+        return "failed", first[:_SHOWN]
     for phrase, state in _STATES:
         if phrase in said:
             return state, " ".join(said.split())
-    return ("ok", "") if answer["status"] == "ok" else ("failed", first or "no output")
+    return ("ok", "") if answer["status"] == "ok" else ("failed", first[:_SHOWN] or "no output")
 
 
 def gpus(text: str) -> Iterator[Gpu]:
     """One GPU a line; a lost one, whose fields are words such as ``[GPU is lost]``, is none."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) != 14 or _number(cells[4]) is None:
+        if len(cells) != 14 or not cells[0].isdecimal() or _number(cells[4]) is None:
             continue
         yield Gpu(
             index=int(cells[0]),

@@ -1,5 +1,7 @@
 """What needs what: architecture, toolkit, driver, kernel; and versions known to be bad."""
 
+import re
+
 from packaging.version import Version
 
 # The release of nvcc that first builds what is built for an architecture. 12.8 knows sm_120, but
@@ -47,5 +49,6 @@ def driver_for(toolkit: str) -> str | None:
 def kernel_is_too_new(kernel: str, driver: str) -> bool:
     """Whether the module of a driver does not build on a kernel such as ``7.1.3-1-amd64``."""
     limit = KERNEL_LIMIT.get(branch(driver))
-    digits = kernel.split("-")[0].split("+")[0]
-    return limit is not None and Version(digits) >= Version(limit)
+    # a release candidate (7.1~rc2-amd64) or a site's own name may follow
+    digits = re.match(r"\d+(\.\d+)*", kernel)
+    return bool(limit and digits and Version(digits[0]) >= Version(limit))

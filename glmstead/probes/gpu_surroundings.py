@@ -62,7 +62,7 @@ def apt() -> "dict[str, Any]":
     form = "${db:Status-Abbrev} ${Package} ${Version}\n"
     locks = ("var/lib/dpkg/lock-frontend", "var/lib/apt/lists/lock")
     pids = [pid for pid in map(lock_holder, locks) if pid]
-    name = Path("/proc", str(pids[0]), "comm").read_text().strip() if pids else ""
+    name = text(f"/proc/{pids[0]}/comm").strip() if pids else ""  # it may have ended
     return {
         "packages": asked("dpkg-query", "-W", f"-f={form}", *PACKAGES, keep="^.[iFUHW]"),
         "held": asked("apt-mark", "showhold"),

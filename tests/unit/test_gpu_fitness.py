@@ -415,6 +415,13 @@ UNINSTALLABLE: dict[str, tuple[Raw, list[str]]] = {
             "remove it, or set a newer driver_version"
         ],
     ),
+    "A17 a release candidate of such a kernel": (
+        {"kernel": "7.1~rc2-amd64", "modules": {"7.1~rc2-amd64": {}, "6.1.0_site": {}}},
+        [
+            "driver 580.159.04 does not build on kernel 7.1~rc2-amd64: boot an older kernel and "
+            "remove it, or set a newer driver_version"
+        ],
+    ),
     "a full /boot": (
         {"boot_free": 12_000_000},
         ["12 MB free in /boot, 300 needed for a new initramfs: remove old kernels"],

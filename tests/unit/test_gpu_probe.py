@@ -1,7 +1,9 @@
 """The probe of a GPU host, run as it runs there: programs on PATH, files below a root."""
 
+import fcntl
 import json
 import os
+import struct
 import subprocess
 import sys
 import time
@@ -149,6 +151,10 @@ def test_a_hanging_nvidia_smi_is_left_behind(probe: Probe) -> None:
             255,
             "failed",
         ),
+        (f"{smi_csv(RTX, 1, '1')}Segmentation fault\n" * 10000, 139, "failed"),
+        ("caf\u00e9 \u26a0 <html>\n" * 3, 0, "failed"),
+        ("x, a, b, c, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1\n", 0, "failed"),
+        (smi_csv(RTX, 8, "580.159.03")[:40] + "\n", 0, "failed"),
     ],
 )
 def test_a_broken_nvidia_smi_says_how(probe: Probe, text: str, status: int, state: str) -> None:
@@ -158,8 +164,41 @@ def test_a_broken_nvidia_smi_says_how(probe: Probe, text: str, status: int, stat
     )
 
     assert (found.smi, found.gpus) == (state, ())
-    assert found.smi_error
+    assert 0 < len(found.smi_error) < 300
     assert (found.driver.loaded, found.driver.is_open) == ("550.90.07", False)
+
+
+def test_of_several_complaints_the_one_that_names_the_gpu_is_told(probe: Probe) -> None:
+    lost = "Unable to determine the device handle for GPU2: 0000:41:00.0: Unknown Error"
+    healthy = smi_csv(RTX, 2, "580.159.03")
+
+    for text in (f"{lost}\nNo devices were found\n", f"{healthy}{lost}\n"):
+        found = probe(nvidia_smi=script(text, 6))
+        assert (found.smi, found.smi_error) == ("failed", lost)
+
+
+def test_tools_that_print_nonsense_stop_no_other_answer(probe: Probe) -> None:
+    nonsense = r"printf 'caf\351 \342\232\240 <html>\n'"
+    found = probe(
+        nvidia_smi=script(smi_csv(RTX, 2, "580.159.03")),
+        **dict.fromkeys(("ip", "lspci", "mokutil", "journalctl", "dmesg", "modinfo"), nonsense),
+        **dict.fromkeys(("dpkg", "dpkg_query", "apt_mark", "nvcc", "ninja"), nonsense),
+    )
+
+    assert (found.smi, len(found.gpus), found.nics, found.secure_boot) == ("ok", 2, (), None)
+    assert (found.toolchain.nvcc, found.findings) == (None, ())
+
+
+def test_a_lock_without_a_process_is_no_crash(probe: Probe, tmp_path: Path) -> None:
+    lock = tmp_path / "root" / "var/lib/dpkg/lock-frontend"
+    lock.parent.mkdir(parents=True)
+    with lock.open("w") as file:
+        # Of the open file, so the kernel names process -1; one that has just ended is none either
+        ours = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, ours)
+        found = probe(nvidia_smi=script(smi_csv(RTX, 1, "580.159.03")))
+
+    assert len(found.gpus) == 1
 
 
 def test_a_host_without_anything_of_nvidia_is_told_too(probe: Probe) -> None:
