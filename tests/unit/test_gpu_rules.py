@@ -39,6 +39,29 @@ RULES: dict[str, tuple[Data, list[str]]] = {
             'driver_version: "570.133.20": older than driver_minimum; fix: use 580.65 or newer',
         ],
     ),
+    "a mirror without a scheme": (
+        {"driver_repository": "mirror.site/nvidia", "driver_key_url": "mirror.site/key.pub"},
+        [
+            'driver_repository: "mirror.site/nvidia": not of the right form; fix: give the apt '
+            "repository (a mirror) instead of NVIDIA's, as https://mirror.site/nvidia",
+            'driver_key_url: "mirror.site/key.pub": not of the right form; fix: give the '
+            "address of its signing key, as https://...; None: NVIDIA's",
+        ],
+    ),
+    "closed modules for boards that need open ones": (
+        {"driver_packages": ["nvidia-driver-580"]},
+        [
+            'driver_packages: ["nvidia-driver-580"]: none brings the open kernel modules, which '
+            "compute capability 12.0 needs; fix: name an -open package, or leave it empty"
+        ],
+    ),
+    "trials beyond the last port": (
+        {"nccl_trial_port": 65530},
+        [
+            "nccl_trial_port: 65530: must be less than or equal to 65496; fix: give the first port "
+            "of the trials, 40 of them, such as 29600"
+        ],
+    ),
     "A24 the empty metapackage": (
         {"driver_packages": ["cuda-drivers"]},
         [

@@ -30,6 +30,13 @@ def driver_version(settings: Settings, cluster: Cluster) -> Iterator[Problem]:
             # Closed modules up to r610, and nothing at all from r615 on: cupy/cupy#10295
             wrong, fix = "installs closed kernel modules, or nothing", "use nvidia-open"
             yield Problem("driver_packages", package, wrong, fix)
+            return
+    capability = settings.gpu.capability or "0"
+    bring_open = not driver.packages or any("open" in package for package in driver.packages)
+    if Version(capability) >= tables.OPEN_ONLY and not bring_open:
+        wrong = f"none brings the open kernel modules, which compute capability {capability} needs"
+        fix = "name an -open package, or leave it empty"
+        yield Problem("driver_packages", driver.packages, wrong, fix)
     if driver.source != "apt":
         return
     if driver.version is None:

@@ -7,6 +7,8 @@ from pydantic import Field
 from glmstead.settings.sections.base import Section, Strings
 
 DriverVersion = Annotated[str, Field(pattern=r"^\d{3}\.\d+(\.\d+)?$")]
+# Written into apt's sources: one address, with nothing behind it.
+AptAddress = Annotated[str, Field(pattern=r"^(https?://[^\s/]|file:/)\S*$")]
 ToolkitVersion = Annotated[str, Field(pattern=r"^\d{2}\.\d$")]
 
 
@@ -37,10 +39,13 @@ class DriverSettings(Section):
         default=None, description="source apt: full version, such as 580.159.04"
     )
     minimum: DriverVersion = Field(default="580.65", description="oldest version that will do")
-    repository: str | None = Field(
-        default=None, description="apt repository (a mirror) instead of NVIDIA's"
+    repository: AptAddress | None = Field(
+        default=None,
+        description="apt repository (a mirror) instead of NVIDIA's, as https://mirror.site/nvidia",
     )
-    key_url: str | None = Field(default=None, description="its signing key; None: NVIDIA's")
+    key_url: AptAddress | None = Field(
+        default=None, description="address of its signing key, as https://...; None: NVIDIA's"
+    )
     key_fingerprint: str | None = Field(
         default=None,
         pattern=r"^[0-9A-F]{40}$",

@@ -106,7 +106,9 @@ class NcclSettings(Section):
     trial_limit_s: int = Field(
         default=90, ge=10, description="bound on one way to talk that is tried, seconds"
     )
-    trial_port: Port = Field(default=29600, description="first port of the trials, 40 of them")
+    trial_port: int = Field(
+        default=29600, ge=1024, le=65496, description="first port of the trials, 40 of them"
+    )
 
 
 class VllmSettings(Section):
