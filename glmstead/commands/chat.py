@@ -8,7 +8,7 @@ from typing import Any
 import click
 import httpx
 
-from glmstead.answers.ask import Answer, data_of
+from glmstead.answers.ask import NONSENSE, Answer, data_of
 from glmstead.answers.questions import CHAT
 from glmstead.commands.endpoint import endpoints, live
 from glmstead.commands.plan import Refusal, inventory_argument
@@ -31,7 +31,7 @@ def chat(inventory: Path, prompt: str, think: bool, max_tokens: int | None) -> N
         body = {
             "model": gateway["model"] + ("-thinking" if think else ""),
             "messages": [{"role": "user", "content": prompt}],
-            "max_tokens": max_tokens or _MOST[think],
+            "max_tokens": max_tokens or min(_MOST[think], found.settings.vllm.max_model_len // 2),
             "stream": True,
             "stream_options": {"include_usage": True},
         }
@@ -57,9 +57,12 @@ def pieces(gateway: dict[str, Any], body: dict[str, Any], answer: Answer) -> Ite
         ) as reply:
             if reply.is_error:
                 text = " ".join(reply.read().decode(errors="replace").split())[:300]
-                raise Refusal(f"{gateway['url']}: HTTP {reply.status_code}: {text}")
+                why = f"{gateway['url']}: HTTP {reply.status_code}: {text}"
+                raise Refusal(f"{why}; fix: glmstead status says what runs")
             yield from _grown(reply.iter_lines(), answer)
-    except (httpx.HTTPError, ValueError) as error:
+        if answer.row["finish"] is None:
+            raise ValueError("the stream ended before the answer did")
+    except (httpx.HTTPError, *NONSENSE) as error:
         why = f"{gateway['url']}: no answer ({type(error).__name__}: {error})"
         raise Refusal(f"{why}; fix: glmstead status says what runs") from error
 

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import click
 from glmstead import receipt as receipts
 from glmstead.answers.ask import read_key
 from glmstead.commands.endpoint import THROUGH, Live, endpoints, live
-from glmstead.commands.plan import Refusal, inventory_argument
+from glmstead.commands.plan import Refusal, file_option, inventory_argument
 
 _REFUSED = 3  # of answers.session
 
@@ -27,7 +28,7 @@ _REFUSED = 3  # of answers.session
 @click.option("--key-file", type=click.Path(exists=True, dir_okay=False), help="NAME=key line.")
 @click.option("--seed", type=int, help="Ask exactly what the run with this seed asked.")
 @click.option("--timeout", type=click.IntRange(5), default=900, show_default=True, metavar="S")
-@click.option("--receipt", type=click.Path(path_type=Path), help="Write the receipt there.")
+@file_option("--receipt", "Write the receipt there.")
 @click.option("--json", "as_json", is_flag=True, help="Print the receipt instead of lines.")
 def validate(inventory: Path, as_json: bool, receipt: Path | None, **options: Any) -> None:
     """Ask the endpoint of INVENTORY questions whose answers are known.
@@ -38,6 +39,7 @@ def validate(inventory: Path, as_json: bool, receipt: Path | None, **options: An
 
     Exit status: 0 every check passed, 1 not.
     """
+    options["key"] = _key(options["key_file"])
     found = live(inventory)
     seed = options["seed"] if options["seed"] is not None else random.randrange(1_000_000)
     options["seed"] = seed
@@ -67,9 +69,10 @@ def asked(found: Live, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the verdicts as they fall: the log first, then the answers; raises Refusal."""
     from glmstead.answers.log_contract import judge
 
-    key = read_key(options["key_file"]) if options["key_file"] else None
-    with endpoints(found, options["through"], options["model"], key) as chosen:
-        process = _session(request(found, options, chosen))
+    with (
+        endpoints(found, options["through"], options["model"], options["key"]) as chosen,
+        _session(request(found, options, chosen)) as process,
+    ):
         first = process.stdout.readline() if process.stdout else ""
         if first:  # the endpoint can be asked at all
             yield from (
@@ -100,14 +103,26 @@ def request(found: Live, options: dict[str, Any], chosen: list[dict[str, Any]]) 
     }
 
 
-def _session(request: dict[str, Any]) -> subprocess.Popen[str]:
+def _key(path: str | None) -> str | None:
+    try:
+        return read_key(path) if path else None
+    except (OSError, ValueError) as error:
+        raise Refusal(f"{path}: {error}; fix: a file of one line, NAME=key") from error
+
+
+@contextmanager
+def _session(request: dict[str, Any]) -> Iterator[subprocess.Popen[str]]:
     pipe = subprocess.PIPE
     words = [sys.executable, "-m", "glmstead.answers.session"]
     process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     if process.stdin:
         process.stdin.write(json.dumps(request))
         process.stdin.close()
-    return process
+    try:
+        yield process
+    finally:
+        process.kill()  # it asks for nobody once we leave
+        process.wait()
 
 
 def line(verdict: dict[str, Any]) -> str:

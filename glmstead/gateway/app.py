@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glmstead.gateway.figures import Figures
-from glmstead.gateway.rules import ANSWERING, BadRequest, Limits, applied
+from glmstead.gateway.rules import ANSWERING, SERVED, BadRequest, Limits, applied
 from glmstead.gateway.sleep import Sleep
 
 Scope = dict[str, Any]
@@ -17,6 +17,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 GATE_HEADER = b"x-glmstead-gate"
 KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key")
+_READING = ("GET", "HEAD", "OPTIONS")
 _RETRY_S = b"10"
 _MOST_BYTES = 32 * 2**20  # Anthropic's own limit; a million tokens are 4 MiB
 
@@ -50,10 +51,13 @@ class Front:
         self.figures = Figures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection; what does not make the engine work goes through untouched."""
+        """Serve one connection; what only reads goes through untouched."""
         path = str(scope.get("path", "")).rstrip("/")
-        if scope["type"] != "http" or scope["method"] != "POST" or not path.endswith(ANSWERING):
+        if scope["type"] != "http" or scope["method"] in _READING:
             return await self.app(scope, receive, send)
+        if scope["method"] != "POST" or path not in SERVED:
+            text = f"{scope['method']} {path} is not served here: send POST /v1/chat/completions"
+            return await _refuse(send, path, 404, "not_found_error", text)
         kind = next(ending for ending in ANSWERING if path.endswith(ending))
         with self.figures.request(kind.strip("/")) as seen:
             await self._answer(path, scope, receive, seen.watching(send))

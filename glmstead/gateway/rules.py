@@ -10,6 +10,10 @@ from typing import Any
 ANSWERING = ("/messages", "/completions", "/responses", "/count_tokens")
 """How the paths end that make the engine work."""
 
+_CALLS = ("/chat/completions", "/completions", "/messages", "/messages/count_tokens", "/responses")
+SERVED = frozenset(f"{version}{call}" for version in ("", "/v1") for call in _CALLS)
+"""What may be sent here; LiteLLM without a database answers its other paths with a 500."""
+
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _MEDIA = {
     "image": "images",
@@ -21,6 +25,7 @@ _MEDIA = {
     "input_audio": "sound",
     "video_url": "video",
 }
+_BLOCKS_OF_CHAT = ("text", "refusal", "thinking", "redacted_thinking")
 _SERVED_ELSEWHERE = ("mcp_servers", "container")
 _LITELLM_OWN = ("api_base", "base_url", "timeout", "num_retries", "fallbacks", "tags")
 
@@ -66,6 +71,8 @@ def _refuse_shapes(path: str, body: dict[str, Any]) -> None:
             raise BadRequest("a message has no role: send user, assistant or system")
         _refuse_no_objects("tool_calls", message.get("tool_calls"))
         _refuse_content(message.get("content"))
+        if path.endswith("/chat/completions"):
+            _refuse_unknown_blocks(message.get("content"))
     if path.endswith("/responses") and not isinstance(body.get("input", ""), (str, list)):
         raise BadRequest("input is neither text nor a list: send one of them")
     if path.endswith("/completions") and "/chat/" not in path and not body.get("prompt"):
@@ -87,6 +94,12 @@ def _refuse_content(content: Any) -> None:
     for block in content:
         if not isinstance(block.get("type"), str) or not isinstance(block.get("text", ""), str):
             raise BadRequest('a block has no type, or a text that is none: send {"type": "text"...')
+
+
+def _refuse_unknown_blocks(content: Any) -> None:
+    for block in content if isinstance(content, list) else []:
+        if block["type"] not in _BLOCKS_OF_CHAT and block["type"] not in _MEDIA:
+            raise BadRequest(f"a block of type {block['type']} is not known here: send text")
 
 
 def _refuse_no_objects(name: str, value: Any) -> None:

@@ -25,7 +25,7 @@ class Gateway:
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         self.seen_while_running = self.read()
-        if scope["path"] == "/v1/completions":
+        if scope["path"] == "/v1/responses":
             raise ConnectionError("left")
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"", "more_body": True})
@@ -61,14 +61,14 @@ def test_requests_are_counted_by_kind_and_status(gateway: Gateway) -> None:
     gateway.post("/v1/chat/completions")
     gateway.post("/v1/chat/completions", key=b"")
     with pytest.raises(ConnectionError):
-        gateway.post("/v1/completions")
+        gateway.post("/v1/responses")
     gateway.post("/key/generate")  # makes no engine work
     found = gateway.read()
 
     assert found['requests_total{kind="messages",status="200"}'] == 1
     assert found['requests_total{kind="completions",status="200"}'] == 1
     assert found['requests_total{kind="completions",status="401"}'] == 1
-    assert found['requests_total{kind="completions",status="0"}'] == 1
+    assert found['requests_total{kind="responses",status="0"}'] == 1
     assert sum(value for name, value in found.items() if "requests_total" in name) == 4
 
 

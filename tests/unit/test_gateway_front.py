@@ -151,8 +151,9 @@ def sent_to(
     path: str = MESSAGES,
     headers: list[tuple[bytes, bytes]] | None = None,
     key: bool = True,
+    method: str = "POST",
 ) -> tuple[LiteLlm, int, dict[bytes, bytes], dict[str, Any]]:
-    """One POST through the front, in two pieces, by a client that then leaves."""
+    """One request through the front, in two pieces, by a client that then leaves."""
     application = LiteLlm()
     answers: list[dict[str, Any]] = []
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -169,7 +170,7 @@ def sent_to(
         answers.append(message)
 
     shown = [*(headers or []), *([(b"x-api-key", b"sk-1")] if key else [])]
-    scope = {"type": "http", "method": "POST", "path": path, "headers": shown}
+    scope = {"type": "http", "method": method, "path": path, "headers": shown}
     asyncio.run(Front(application, Limits(max_tokens=1024), Gate(gate))(scope, receive, send))
     told = json.loads(answers[1]["body"]) if len(answers) > 1 else {}
     return application, answers[0]["status"], dict(answers[0]["headers"]), told
@@ -281,8 +282,31 @@ def test_only_the_right_token_passes_a_closed_gate(tmp_path: Path) -> None:
     assert sent_to(tmp_path, asked(), headers=[(b"x-glmstead-gate", b"")])[1] == 503
 
 
-def test_what_does_not_make_the_engine_work_passes_a_closed_gate(tmp_path: Path) -> None:
-    assert sent_to(tmp_path, {"key": 1}, "/key/generate")[1] == 200
+def test_what_only_reads_passes_a_closed_gate(tmp_path: Path) -> None:
+    assert sent_to(tmp_path, {}, "/v1/models", method="GET")[1] == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/key/generate"),
+        ("POST", "/v1/threads/t/messages"),
+        ("POST", "/v1beta/models/glm-5.2:generateContent"),
+        ("DELETE", "/v1/responses/r"),
+    ],
+)
+def test_what_is_not_served_is_404_and_never_litellm_s_500(method: str, path: str) -> None:
+    application, status, _, told = sent_to(None, {"key": 1}, path, method=method)
+
+    assert (status, application.bodies) == (404, [])
+    assert f"{method} {path} is not served here" in told["error"]["message"]
+
+
+def test_a_block_that_chat_does_not_know_is_refused() -> None:
+    body = asked(messages=[{"role": "user", "content": [{"type": "zzz"}]}])
+
+    with pytest.raises(BadRequest, match="a block of type zzz is not known here: send text"):
+        applied(CHAT, body, Limits())
 
 
 def test_the_configuration_is_read() -> None:

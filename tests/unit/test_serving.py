@@ -126,6 +126,7 @@ def test_an_environment_file_keeps_every_character() -> None:
 
 def test_the_gateway_has_both_names_and_the_claude_ids(settings_for_route: Of) -> None:
     config = gateway_config(settings_for_route("lab"))
+    assert config["router_settings"] == {"disable_cooldowns": True}
     thinking = {
         model["model_name"]: model["litellm_params"]["extra_body"]["chat_template_kwargs"]
         for model in config["model_list"]

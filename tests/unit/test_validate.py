@@ -7,12 +7,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from signal import SIGKILL
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from glmstead import ROOT
+from glmstead.answers.ask import Answer
 from glmstead.answers.checks.long import depths, lengths
+from glmstead.cli import main
+from glmstead.commands.chat import pieces
+from glmstead.commands.plan import Refusal
 from glmstead.commands.tunnel import ssh_words
+from glmstead.commands.validate import _session
 
 
 class Engine(BaseHTTPRequestHandler):
@@ -28,6 +36,8 @@ class Engine(BaseHTTPRequestHandler):
         if self.headers["Authorization"] not in (None, "Bearer sk-right"):
             return self._reply(401, {"error": {"message": "no such key"}})
         context = self.faults.get("context", 8192)
+        if "models" in self.faults:
+            return self._reply(200, self.faults["models"])
         models = [{"id": "glm-5.2", "max_model_len": context}, {"id": "glm-5.2-thinking"}]
         return self._reply(200, {"data": models})
 
@@ -47,7 +57,7 @@ class Engine(BaseHTTPRequestHandler):
             choice = {"message": message, "finish_reason": "stop"}
             return self._reply(200, {"choices": [choice], "usage": usage})
         events = [{"choices": [{"delta": message, "finish_reason": "stop"}], "usage": usage}]
-        return self._stream(events)
+        return self._stream(self.faults.get("events", events))
 
     def _messages(self, text: str, body: dict[str, Any]) -> None:
         block = {"type": "text", "text": text}
@@ -143,6 +153,7 @@ def test_a_loop_is_named() -> None:
         ({"model": "glm-9"}, {}, "no model glm-9, it has glm-5.2, glm-5.2-thinking; fix: give"),
         ({}, {"status": 503}, "the engine does not answer, or is still loading (HTTP 503: "),
         ({}, {"context": 4096}, "8192 tokens asked, the engine serves 4096; fix: give --longest"),
+        ({}, {"models": ["glm-5.2"]}, "no list of models; fix: see what listens there"),
         ({"url": "http://127.0.0.1:1"}, {}, "no answer (ConnectError); fix: glmstead status"),
     ],
 )
@@ -155,6 +166,43 @@ def test_what_cannot_be_asked_is_one_line(
     assert (status, verdicts) == (3, {})
     assert errors.count("\n") == 1
     assert said in errors
+
+
+@pytest.mark.parametrize("events", [[], [{"choices": [{"delta": {"content": "REA"}}]}]])
+def test_a_first_hello_that_breaks_off_is_no_answer(events: list[dict[str, Any]]) -> None:
+    with serving(events=events) as url:
+        gateway = {"url": url, "key": "k"}
+        with pytest.raises(Refusal) as refusal:
+            list(pieces(gateway, {"stream": True, "messages": [{"content": "READY"}]}, Answer()))
+
+    assert "the stream ended before the answer did" in str(refusal.value)
+
+
+def test_a_validation_that_is_left_leaves_nobody_asking() -> None:
+    with _session({"endpoints": []}) as process:
+        pass
+
+    assert process.wait(60) == -SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--key-file", "pyproject.toml"],
+            "pyproject.toml: not one line of NAME=key; fix: a file of one",
+        ),
+        (["--receipt", "nowhere/x.json"], "nowhere is no folder"),
+    ],
+)
+def test_files_that_will_not_do_are_told_before_a_host_is_asked(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    done = CliRunner().invoke(main, ["validate", "inventories/lab.py", *words])
+
+    assert done.exit_code in (1, 2)
+    assert said in done.stderr
 
 
 def test_needles_rise_to_the_declared_context() -> None:

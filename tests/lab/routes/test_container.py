@@ -52,9 +52,9 @@ def container(lab: Deployed, form: str) -> str:
     return lab.ssh(HOST, f"docker inspect -f '{form}' glmstead-vllm")
 
 
-def until_answers(lab: Deployed, bound_s: float = 90) -> None:
+def until_answers(lab: Deployed, bound_s: float = 90, units: str = "glmstead-vllm") -> None:
     deadline = time.monotonic() + bound_s
-    while lab.ssh(HOST, "systemctl is-active glmstead-vllm || true") != "active":
+    while {*lab.ssh(HOST, f"systemctl is-active {units} || true").split()} != {"active"}:
         assert time.monotonic() < deadline, lab.ssh(HOST, "journalctl -n 30 -u glmstead-vllm")
         time.sleep(0.5)
 
@@ -256,7 +256,7 @@ def test_a_start_that_fails_says_the_last_lines(lab: Deployed, inventory: Invent
 def test_it_serves_after_a_reboot(lab: Deployed, deploy: Deploy) -> None:
     up = lab.run("glmstead", "lab", "reboot", HOST, timeout_s=200)
     assert up.returncode == 0, up.stdout + up.stderr
-    until_answers(lab, 120)
+    until_answers(lab, 180, "glmstead-vllm glmstead-gateway glmstead-gate")
 
     assert seen(lab)["version"] == "1"
     assert deploy() == {}
