@@ -1,6 +1,11 @@
 """The engine as a container: Docker, the image, and the unit that runs it in the foreground."""
 
+from functools import cache
+from hashlib import file_digest
+from pathlib import Path
+
 from pyinfra.api import deploy
+from pyinfra.api.exceptions import DeployError
 
 from glmstead import ROOT, places
 from glmstead.containers import (
@@ -25,6 +30,7 @@ def place_image(settings: Settings) -> None:
     if settings.engine.kind != "container":
         return
     image = settings.image
+    _check_archive(settings)
     if settings.container.runtime == "apptainer":
         installed(name="Apptainer", packages=settings.container.packages)
         container_image.converted(
@@ -41,6 +47,34 @@ def place_image(settings: Settings) -> None:
         build = build_of(settings)
         container_image.built(name=f"{image.name} built and verified", build=build)
         container_image.saved(name="Tar for hosts without a registry", build=build)
+
+
+def _check_archive(settings: Settings) -> None:
+    """Refuse a tar that is to be sent and is not the declared one: no host is changed yet."""
+    image, reference = settings.image, reference_of(settings)
+    checksum = str(image.archive_sha256)
+    if image.source != "archive":
+        return
+    if settings.container.runtime == "apptainer":
+        here = container_image.is_converted(reference, checksum)
+    else:
+        here = container_image.image_id(reference) is not None
+    if here:
+        return
+    tar = ROOT / str(image.archive)
+    if not tar.is_file():
+        raise DeployError(f"image_archive: no {tar}; fix: copy the tar there")
+    if _sha256(tar) != checksum:
+        raise DeployError(
+            f"image_archive {tar.name} is not the tar of image_archive_sha256; fix: copy it again, "
+            "or take the checksum from the .json beside it"
+        )
+
+
+@cache
+def _sha256(tar: Path) -> str:
+    with tar.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 @deploy("vLLM configuration")

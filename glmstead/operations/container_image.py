@@ -12,7 +12,6 @@ from glmstead.facts.files import FileStates
 from glmstead.facts.image import ImageState
 from glmstead.image_build import Build
 from glmstead.operations.managed_files import ManagedFile, write_command
-from glmstead.operations.refusal import refuse
 from glmstead.settings import Settings
 
 Commands = Generator[StringCommand | FileUploadCommand, None, None]
@@ -44,7 +43,7 @@ def pulled(settings: Settings) -> Commands:
 @operation()
 def loaded(settings: Settings) -> Commands:
     """
-    Ensure the image of a tar on this machine is on the host, checked at both ends.
+    Ensure the image of a tar on this machine is on the host, checked again on arrival.
 
     + settings: of this host
     """
@@ -54,9 +53,6 @@ def loaded(settings: Settings) -> Commands:
         host.noop(f"{digest} is here")
         return
     archive = ROOT / str(image.archive)
-    if not archive.is_file():
-        yield refuse(f"image_archive: no {archive}; fix: copy the tar there")
-        return
     yield StringCommand("mkdir -p", places.CACHE)
     yield FileUploadCommand(str(archive), _TAR)
     wrong = f"image_archive {archive.name} is not the tar of image_archive_sha256"
@@ -132,6 +128,16 @@ def saved(build: Build) -> Commands:
     )
 
 
+def _stamp(sif: str, checksum: str) -> ManagedFile:
+    return ManagedFile(f"{sif}.sha256", f"{checksum}\n")
+
+
+def is_converted(sif: str, checksum: str) -> bool:
+    """Whether an Apptainer image on this host is of the tar of that checksum."""
+    stamp = _stamp(sif, checksum)
+    return bool(host.get_fact(FileStates, paths=[stamp.path])[stamp.path] == stamp.state)
+
+
 @operation()
 def converted(sif: str, archive: Path, checksum: str) -> Commands:
     """
@@ -141,8 +147,8 @@ def converted(sif: str, archive: Path, checksum: str) -> Commands:
     + archive: tar on this machine
     + checksum: its sha256, written beside the image it became
     """
-    stamp = ManagedFile(f"{sif}.sha256", f"{checksum}\n")
-    if host.get_fact(FileStates, paths=[stamp.path])[stamp.path] == stamp.state:
+    stamp = _stamp(sif, checksum)
+    if is_converted(sif, checksum):
         host.noop(f"{sif} is of that tar")
         return
     yield StringCommand("mkdir -p", places.CACHE, QuoteString(str(Path(sif).parent)))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.overlay_samples import stand_in
+from tests.plan.conftest import Run
 
 Plan = Callable[[Path], list[dict[str, Any]]]
 CHOSEN = {
@@ -32,10 +33,10 @@ GPUS = {"version": "28.2.2", "devices": "580.159.03", "driver": "580.159.03"}
 
 
 @pytest.fixture
-def alone(tmp_path: Path) -> Callable[[str], Path]:
+def alone(tmp_path: Path) -> Callable[..., Path]:
     """One bare host in a route."""
 
-    def write(route: str) -> Path:
+    def write(route: str, **more: Any) -> Path:
         state = {"addresses": {"host0": ["10.77.42.11"]}, "docker": GPUS, "memory": 1.5e12}
         data = {
             "cluster_address": "10.77.42.11",
@@ -48,6 +49,7 @@ def alone(tmp_path: Path) -> Callable[[str], Path]:
             "gpu_count": 0,  # GPUs have tests of their own
             "ray_gpus_per_host": 4 if route == "b12x4" else 8,
             "driver_source": "none",
+            **more,
         }
         groups = {route: [("@fake/h1", data)], "head": ["@fake/h1"], "gateway": ["@fake/h1"]}
         path = tmp_path / "alone.py"
@@ -71,3 +73,53 @@ def test_a_bare_host_is_planned_in_order(
     assert [task for task in order if task in {*IMAGE, *ENGINE["a100"]}] == ENGINE[route]
     assert [task for task in order if task in AFTER] == AFTER
     assert [task for task in order if "Ray" in task] == []
+
+
+TAR: dict[str, Any] = {
+    "image_source": "archive",
+    "image_archive_sha256": "1" * 64,
+    "image_digest": "sha256:" + "2" * 64,
+    "patches_tags": [],
+    "overlay_name": None,
+}
+
+
+@pytest.mark.parametrize("runtime", ["docker", "apptainer"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "image_archive: no "), ("other", "a.tar is not the tar of image_archive_sha256")],
+    ids=["missing", "another one"],
+)
+def test_a_tar_that_cannot_be_sent_is_refused_before_a_host_is_changed(
+    text: str | None,
+    said: str,
+    runtime: str,
+    alone: Callable[..., Path],
+    plain_pyinfra: Callable[[Path], Run],
+    tmp_path: Path,
+) -> None:
+    """Else a host that moves would have lost its old engine by then."""
+    if text:
+        (tmp_path / "a.tar").write_text(text)
+    tar = {**TAR, "image_archive": str(tmp_path / "a.tar"), "container_runtime": runtime}
+
+    run = plain_pyinfra(alone("a100_docker", **tar))
+
+    assert run.returncode != 0
+    assert said in run.stdout + run.stderr
+    assert "Traceback" not in run.stderr
+    assert "Earlier routes | " not in run.stdout + run.stderr
+
+
+def test_modules_that_are_not_as_pinned_are_refused_before_a_host_is_changed(
+    alone: Callable[..., Path], plain_pyinfra: Callable[[Path], Run], tmp_path: Path
+) -> None:
+    inventory = alone("a100")
+    for module in (tmp_path / "source").rglob("*.py"):
+        module.write_text("# of another commit\n")
+
+    run = plain_pyinfra(inventory)
+
+    assert run.returncode != 0
+    assert "fix: give that commit's files" in run.stdout + run.stderr
+    assert "Earlier routes | " not in run.stdout + run.stderr
