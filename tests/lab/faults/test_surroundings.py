@@ -24,10 +24,12 @@ def test_a_cut_network_heals(cluster: Cluster, rows: list[Row], seconds: int, wa
             for name, hook in (("in", "input"), ("out", "output"))
         )
         table = f"add table inet cut; {chains}{'; '.join(rules)}"
-        cluster.ssh(cluster.head, f"nft '{table}'")
+        cluster.ssh(cluster.head, f"/usr/sbin/nft '{table}'")
         time.sleep(seconds)
-        cluster.ssh(cluster.head, "nft delete table inet cut")
+        cluster.ssh(cluster.head, "/usr/sbin/nft delete table inet cut")
 
+    install = "apt-get -qq -y -o DPkg::Lock::Timeout=60 install nftables >/dev/null"
+    cluster.ssh(cluster.head, f"test -x /usr/sbin/nft || {{ apt-get -qq update && {install}; }}")
     row = cluster.breaks(f"network cut {ways} for {seconds} s", cut, BOUND_S + seconds)
 
     rows.append(row)
