@@ -40,6 +40,7 @@ engine_env = {
     "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True",
     "SAFETENSORS_FAST_GPU": "1",
     "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
+    "VLLM_ENGINE_READY_TIMEOUT_S": "2400",  # 600 by default, and a first start compiles for longer
     # The fork's switches
     "VLLM_USE_B12X_SPARSE_INDEXER": "1",
     "VLLM_USE_B12X_MOE": "1",

@@ -8,7 +8,7 @@ from pyinfra.api import StringCommand, operation
 
 from glmstead import places
 from glmstead.containers import apptainer_run, docker_run, server_words
-from glmstead.operations.managed_files import managed_files
+from glmstead.operations.managed_files import ManagedFile, managed_files
 from glmstead.operations.models import last_state
 from glmstead.operations.server_configuration import pattern_for
 from glmstead.serving import exec_line
@@ -29,16 +29,22 @@ def container_unit(
     """
     config = last_state(host, settings.model.path)["config"]
     words = server_words(settings, pattern_for(settings, config))
+    run = docker_run if settings.container.runtime == "docker" else apptainer_run
+    files = unit_files(settings, exec_line(run(settings, reference, words)), around)
+    yield from managed_files._inner(files=files)
+
+
+def unit_files(settings: Settings, command: str, around: dict[str, Any]) -> list[ManagedFile]:
+    """The unit that runs a command line in a container, and the list of its inputs."""
     docker = settings.container.runtime == "docker"
-    run = docker_run if docker else apptainer_run
     measured = [places.NCCL_ENV] if docker and settings.gpu.count else []
-    files = unit_file(
+    return unit_file(
         places.VLLM,
         template="vllm-container",
         inputs=[places.ENGINE_ENV, places.MODEL_MANIFEST, *measured],
         nofile=settings.system.nofile,
+        ulimits=settings.image.ulimits,
         docker=docker,
-        command=exec_line(run(settings, reference, words)),
+        command=command,
         **around,
     )
-    yield from managed_files._inner(files=files)

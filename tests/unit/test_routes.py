@@ -21,8 +21,10 @@ from glmstead.containers import (
     server_words,
 )
 from glmstead.inventory import load, settings_of
+from glmstead.operations.container_unit import unit_files
 from glmstead.serving import engine_environment, vllm_config
 from glmstead.settings import Settings
+from tasks.single import around
 from tests.overlay_samples import stand_in
 from tests.unit.conftest import Inventories
 
@@ -155,6 +157,8 @@ def test_b12x4_has_the_environment_of_its_source(of: Of) -> None:
         "USE_NCCL_XML": (ABSENT, "0"),  # asks for the graph file that is not given
         "HF_HUB_OFFLINE": ("1", ABSENT),  # the checkpoint is verified before the start
         "VLLM_NO_USAGE_STATS": ("1", ABSENT),
+        # vLLM gives up at 600 s by itself; the source's later start finds what was compiled
+        "VLLM_ENGINE_READY_TIMEOUT_S": ("2400", ABSENT),
     }
 
 
@@ -272,6 +276,14 @@ def test_a100_serves_with_the_words_of_its_source(route: str, of: Of, tmp_path: 
     }
 
 
+@pytest.mark.parametrize("route", ["b12x4", "b12x8", "a100_dense"])
+def test_vllm_itself_waits_as_long_as_the_unit(route: str, of: Of) -> None:
+    settings = of(route)
+
+    waits = settings.engine.env["VLLM_ENGINE_READY_TIMEOUT_S"]
+    assert int(waits) >= settings.vllm.load_timeout_s
+
+
 def test_a100_has_no_ray_and_no_dead_variable(of: Of, tmp_path: Path) -> None:
     env = engine_environment(of("a100", **stand_in(tmp_path)))
 
@@ -354,6 +366,23 @@ def test_variables_reach_the_container_as_they_are(runtime: str, of: Of) -> None
 
 def _pairs(text: str) -> list[list[str]]:
     return [line.split("=", 1) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("runtime", "of_the_unit"),
+    [
+        ("docker", ["LimitMEMLOCK=infinity"]),  # and the container's own, compared above
+        ("apptainer", ["LimitMEMLOCK=infinity", "LimitSTACK=67108864"]),
+    ],
+)
+def test_what_apptainer_starts_has_the_limits_of_the_unit(
+    runtime: str, of_the_unit: list[str], of: Of
+) -> None:
+    settings = of("a100_docker", **TAR, container_runtime=runtime)
+    _, unit = unit_files(settings, "engine", around(settings))
+
+    lines = unit.text.splitlines()
+    assert [one for one in lines if one.startswith(("LimitM", "LimitS"))] == of_the_unit
 
 
 def test_apptainer_runs_the_same_words(of: Of) -> None:
