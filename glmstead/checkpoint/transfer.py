@@ -205,18 +205,19 @@ class Transfer:
             raise self._fatal
 
     def _watch(self, progress: Progress) -> None:
-        hub = self._from.hub
-        if hub:
-            stalled = hub.stalled(self._in_flight("hub"))
-            asked = [n for n, w in self._flying.items() if w == "hub" and n not in self._checked]
-            for name in asked if stalled else []:
-                self._again(name, "hub", stalled, counts=False)
+        # before a stalled hub is asked again: its files are on their way until then
         if not self._flying and self._pending and progress.idle_s() > _LONELY_S:
             last = f"; last: {self._last_error}" if self._last_error else ""
             raise CheckpointError(
                 f"{self._pending[0]}: no source has it{last}; fix: look at the other hosts, or "
                 "set model_fetch_on to all"
             )
+        hub = self._from.hub
+        if hub:
+            stalled = hub.stalled(self._in_flight("hub"))
+            asked = [n for n, w in self._flying.items() if w == "hub" and n not in self._checked]
+            for name in asked if stalled else []:
+                self._again(name, "hub", stalled, counts=False)
 
     def _is_whole(self, name: str) -> bool:
         return self._part_size(name) == self._listing.files[name].size

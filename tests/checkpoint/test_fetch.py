@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from glmstead.checkpoint import hub_process
+from glmstead.checkpoint import hub_process, transfer
 from glmstead.checkpoint.hub_process import XET_CAP
 from glmstead.checkpoint.listing import CheckpointError, Entry, read_json
+from glmstead.checkpoint.place import place, request_of
 from tests.checkpoint.conftest import Host, contents
 from tests.checkpoint.hub_server import Fault, Hub
 
@@ -136,6 +137,20 @@ def test_a_hub_that_is_silent_for_ever_is_given_up_with_a_line(host: Host, hub: 
 
     assert run.returncode == 1
     assert "restarts; fix: check the network and model_endpoint" in run.stderr
+
+
+def test_a_stall_that_outlasts_the_wait_for_other_hosts_is_restarted(
+    host: Host, hub: Hub, files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by default: model_stall_s is 60, and hosts without a source give up after 30."""
+    monkeypatch.setattr(transfer, "_LONELY_S", 0.1)
+    for name in hub.revisions[COMMIT]:
+        hub.faults[name] = [Fault("stall", after=0)]
+    request = host.request(hub, COMMIT)
+    request["hub"]["stall_s"] = 1
+    place(request_of(json.dumps(request)))
+
+    assert host.holds(files)
 
 
 def test_another_revision_fetches_only_what_changed(
