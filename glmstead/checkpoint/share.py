@@ -67,17 +67,22 @@ class Share(ThreadingHTTPServer):
 
 
 def held(folder: Folder, listing: Listing) -> dict[str, Path]:
-    """Return ``{key: file}`` of what lies here verified; of a corrected file, the original."""
+    """Return ``{key: file}`` of what lies here verified; of a corrected file, the original.
+
+    By each digest it has: who still has the hub's listing asks by git's id, where a manifest has both.
+    """
     cache = DigestCache(folder)
     found = {
-        entry.key: folder.root / name
+        key: folder.root / name
         for name, entry in listing.files.items()
         if entry.matches(cache.get(name) or {})
+        for key in (entry.sha256, entry.git)
+        if key
     }
     for name in (CONFIG, QUANT):
         entry, kept = listing.files.get(name), original(folder, name)
         if entry is not None and kept.exists() and entry.matches(digests_of(kept)):
-            found[entry.key] = kept
+            found |= {key: kept for key in (entry.sha256, entry.git) if key}
     return found
 
 

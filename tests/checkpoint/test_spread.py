@@ -98,6 +98,19 @@ def test_a_source_that_one_host_has_reaches_the_others(
     assert all(host.holds(FILES) for host in (first, second, third))
 
 
+def test_who_knows_the_hub_s_listing_only_copies_from_who_is_done(hosts: Hosts, lend: Lend) -> None:
+    """The hub gives small files by git's id; a manifest has their sha256 too."""
+    first, second = hosts(2)
+    assert first.place(first.request(Hub({COMMIT: FILES}), COMMIT)).returncode == 0
+    heard = read_json(first.folder.listing)
+    assert {"", *("x" for one in heard["files"].values() if not one["sha256"])} == {"", "x"}
+    write_json(second.folder.listing, heard)
+    run = second.place(second.request(None, COMMIT, part=None, peers=[lend(first)]))
+
+    assert run.returncode == 0, run.stderr
+    assert second.holds(FILES)
+
+
 def test_hosts_wait_for_the_one_that_reads_the_source(host: Host, lend: Lend) -> None:
     """However long it takes, but no longer than it runs."""
     port = lend(host)
