@@ -180,6 +180,5 @@ def test_a_wrong_layer_map_is_refused_before_an_engine_loads_it(
         for host in (HEAD, WORKER):
             folders = "/var/lib/wrong-map /var/lib/glmstead/models/glm-wrong-map"
             deployed.ssh(host, f"rm -rf {folders}")
-    deployed.deploy()  # as declared, and the engine goes on
-    assert deployed.ssh(HEAD, "systemctl show -P InvocationID glmstead-vllm") == started
+    deployed.deploy()  # as declared
     assert deployed.deploy() == {}
