@@ -50,7 +50,8 @@ def first_token(url: str, model: str, timeout_s: float) -> None:
 
 
 def main(url: str, timeout_s: str, model: str = "") -> int:
-    if model and "MAINPID" in os.environ:
+    ends_it = bool(model) and "MAINPID" in os.environ
+    if ends_it:
         signal.signal(signal.SIGTERM, end_server)
     started = time.monotonic()
     deadline = started + float(timeout_s)
@@ -60,7 +61,7 @@ def main(url: str, timeout_s: str, model: str = "") -> int:
             return 1
         if time.monotonic() > deadline:
             print(f"not ready after {timeout_s} s", file=sys.stderr)
-            if model and "MAINPID" in os.environ:
+            if ends_it:
                 end_server()
             return 1
         time.sleep(0.25)

@@ -33,6 +33,11 @@ class Entry:
         """Name of the content, for partial files: another revision never resumes them."""
         return self.sha256 or self.git
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every name of the content: who knows one digest alone asks by that one."""
+        return tuple(digest for digest in (self.sha256, self.git) if digest)
+
     def is_sound(self) -> bool:
         """Whether it says what it has to; digests become names of files."""
         digests = _DIGESTS.fullmatch(f"{self.sha256},{self.git}")

@@ -1,8 +1,8 @@
 """Lends verified files to the cluster's other hosts, over its private network, until nobody asks.
 
-``/state`` names what is here, what is being fetched, whether a fetch runs and what it is finding out; ``/listing`` is the
-listing; ``/file/KEY`` is a file by its digest, from a byte on. The receiver checks every byte's hash,
-so the address alone decides who may ask.
+``/state`` names what is here, what is being fetched, whether a fetch runs and what it is finding
+out; ``/listing`` is the listing; ``/file/KEY`` is a file by its digest, from a byte on. The receiver
+checks every byte's hash, so the address alone decides who may ask.
 """
 
 from __future__ import annotations
@@ -76,13 +76,12 @@ def held(folder: Folder, listing: Listing) -> dict[str, Path]:
         key: folder.root / name
         for name, entry in listing.files.items()
         if entry.matches(cache.get(name) or {})
-        for key in (entry.sha256, entry.git)
-        if key
+        for key in entry.keys
     }
     for name in (CONFIG, QUANT):
         entry, kept = listing.files.get(name), original(folder, name)
         if entry is not None and kept.exists() and entry.matches(digests_of(kept)):
-            found |= {key: kept for key in (entry.sha256, entry.git) if key}
+            found |= dict.fromkeys(entry.keys, kept)
     return found
 
 

@@ -47,12 +47,13 @@ def wanted(
 
 def _of_peers(request: dict[str, Any], hub: Hub | None, folder: Folder, peers: Peers) -> Listing:
     """Ask the peers for as long as one is finding out: a source of 755 GB takes minutes to hash."""
-    telling = True
-    while telling:
+    while True:
         telling = peers.telling()  # before the last look, so that nothing falls between
         found = peers.listing()
         if found is not None:
             return found
+        if not telling:
+            break
         time.sleep(_POLL_S)
     if hub is None:
         fix = "put it on one of them, where model_directory says"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glmstead.gateway.figures import Figures
-from glmstead.gateway.rules import ANSWERING, SERVED, BadRequest, Limits, applied
+from glmstead.gateway.rules import SERVED, BadRequest, Limits, applied
 from glmstead.gateway.sleep import Sleep
 
 Scope = dict[str, Any]
@@ -58,8 +58,7 @@ class Front:
         if scope["method"] != "POST" or path not in SERVED:
             text = f"{scope['method']} {path} is not served here: send POST /v1/chat/completions"
             return await _refuse(send, path, 404, "not_found_error", text)
-        kind = next(ending for ending in ANSWERING if path.endswith(ending))
-        with self.figures.request(kind.strip("/")) as seen:
+        with self.figures.request(path.rpartition("/")[2]) as seen:
             await self._answer(path, scope, receive, seen.watching(send))
 
     async def _answer(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:

@@ -7,12 +7,9 @@ eleven times, a 400 once.
 from dataclasses import dataclass
 from typing import Any
 
-ANSWERING = ("/messages", "/completions", "/responses", "/count_tokens")
-"""How the paths end that make the engine work."""
-
 _CALLS = ("/chat/completions", "/completions", "/messages", "/messages/count_tokens", "/responses")
 SERVED = frozenset(f"{version}{call}" for version in ("", "/v1") for call in _CALLS)
-"""What may be sent here; LiteLLM without a database answers its other paths with a 500."""
+"""What may be sent here, all of it work for the engine; LiteLLM without a database answers its other paths with a 500."""
 
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _MEDIA = {
@@ -70,9 +67,7 @@ def _refuse_shapes(path: str, body: dict[str, Any]) -> None:
         if not isinstance(message.get("role"), str):
             raise BadRequest("a message has no role: send user, assistant or system")
         _refuse_no_objects("tool_calls", message.get("tool_calls"))
-        _refuse_content(message.get("content"))
-        if path.endswith("/chat/completions"):
-            _refuse_unknown_blocks(message.get("content"))
+        _refuse_content(message.get("content"), chat=path.endswith("/chat/completions"))
     if path.endswith("/responses") and not isinstance(body.get("input", ""), (str, list)):
         raise BadRequest("input is neither text nor a list: send one of them")
     if path.endswith("/completions") and "/chat/" not in path and not body.get("prompt"):
@@ -85,7 +80,7 @@ def _refuse_shapes(path: str, body: dict[str, Any]) -> None:
             raise BadRequest(f"{name} is no object: send one, or leave it out")
 
 
-def _refuse_content(content: Any) -> None:
+def _refuse_content(content: Any, chat: bool) -> None:
     if content is None or isinstance(content, str):
         return
     if not isinstance(content, list):
@@ -94,11 +89,7 @@ def _refuse_content(content: Any) -> None:
     for block in content:
         if not isinstance(block.get("type"), str) or not isinstance(block.get("text", ""), str):
             raise BadRequest('a block has no type, or a text that is none: send {"type": "text"...')
-
-
-def _refuse_unknown_blocks(content: Any) -> None:
-    for block in content if isinstance(content, list) else []:
-        if block["type"] not in _BLOCKS_OF_CHAT and block["type"] not in _MEDIA:
+        if chat and block["type"] not in (*_BLOCKS_OF_CHAT, *_MEDIA):
             raise BadRequest(f"a block of type {block['type']} is not known here: send text")
 
 

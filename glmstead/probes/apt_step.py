@@ -1,7 +1,7 @@
 """Runs one apt-get with a bounded wait for its locks, and says in one line why it failed.
 
-Argument: {"words": [...], "wait_s", "driver": whether its settings are the fix}. apt's own output goes to standard output; standard error gets
-the one line. Exit status 1 after a failure.
+Argument: {"words": [...], "wait_s", "driver": whether its settings are the fix}. apt's own output
+goes to standard output; standard error gets the one line. Exit status 1 after a failure.
 """
 
 import json
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-# What apt says; what that means; what to do where the package is the system's; where the driver's.
+# What apt says; what that means; what to do about it; where it differs, about the driver's packages.
 CAUSES = (
     (
         r"EXPKEYSIG|expired",
@@ -25,12 +25,7 @@ CAUSES = (
         "install that key, or remove that repository from /etc/apt",
         "set driver_key_url",
     ),
-    (
-        r"not signed",
-        "the repository is not signed",
-        "use a signed mirror",
-        "use a signed mirror",
-    ),
+    (r"not signed", "the repository is not signed", "use a signed mirror"),
     (
         r"Could not resolve|Could not connect|Connection (failed|refused|timed out)|Cannot initiate"
         r"|Failed to fetch|does not have a Release file",
@@ -45,12 +40,8 @@ CAUSES = (
         "look at apt-cache policy and apt-mark showhold",
         "compare driver_version with apt-cache madison, and apt-mark showhold",
     ),
-    (r"No space left", "the disk is full", *["free space in / and /boot"] * 2),
-    (
-        r"error exit status|Sub-process .*dpkg",
-        "a package failed to set itself up",
-        *["see above"] * 2,
-    ),
+    (r"No space left", "the disk is full", "free space in / and /boot"),
+    (r"error exit status|Sub-process .*dpkg", "a package failed to set itself up", "see above"),
 )
 INTERRUPTED = "dpkg was interrupted"  # a host that lost power while it installed
 LOCKED = re.compile(r"Could not get lock (\S+?)\.? It is held by process (\d+) \(([^)]*)\)")
@@ -85,7 +76,7 @@ def why(said: str, driver: bool) -> str:
     for pattern, cause, *fixes in CAUSES:
         found = next((line for line in said.splitlines() if re.search(pattern, line)), None)
         if found is not None:
-            return f"{cause}: {fixes[driver]} ({found.strip()})"
+            return f"{cause}: {fixes[-1 if driver else 0]} ({found.strip()})"
     return own[0] if own else said.strip().splitlines()[-1] if said.strip() else "no output"
 
 
