@@ -103,7 +103,7 @@ def test_who_knows_the_hub_s_listing_only_copies_from_who_is_done(hosts: Hosts, 
     first, second = hosts(2)
     assert first.place(first.request(Hub({COMMIT: FILES}), COMMIT)).returncode == 0
     heard = read_json(first.folder.listing)
-    assert {"", *("x" for one in heard["files"].values() if not one["sha256"])} == {"", "x"}
+    assert any(not one["sha256"] for one in heard["files"].values())
     write_json(second.folder.listing, heard)
     run = second.place(second.request(None, COMMIT, part=None, peers=[lend(first)]))
 

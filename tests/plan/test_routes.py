@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.image_samples import TAR
 from tests.overlay_samples import stand_in
 from tests.plan.conftest import Run
 
@@ -73,15 +74,6 @@ def test_a_bare_host_is_planned_in_order(
     assert [task for task in order if task in {*IMAGE, *ENGINE["a100"]}] == ENGINE[route]
     assert [task for task in order if task in AFTER] == AFTER
     assert [task for task in order if "Ray" in task] == []
-
-
-TAR: dict[str, Any] = {
-    "image_source": "archive",
-    "image_archive_sha256": "1" * 64,
-    "image_digest": "sha256:" + "2" * 64,
-    "patches_tags": [],
-    "overlay_name": None,
-}
 
 
 @pytest.mark.parametrize("runtime", ["docker", "apptainer"])

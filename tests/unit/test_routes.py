@@ -25,6 +25,7 @@ from glmstead.operations.container_unit import unit_files
 from glmstead.serving import engine_environment, vllm_config
 from glmstead.settings import Settings
 from tasks.single import around
+from tests.image_samples import TAR
 from tests.overlay_samples import stand_in
 from tests.unit.conftest import Inventories
 
@@ -340,16 +341,6 @@ def test_profiles_of_g4_change_what_they_say(
     )
 
     assert differences(ours, g4) == changed
-
-
-TAR: dict[str, Any] = {
-    "image_source": "archive",
-    "image_archive": "images/a.tar",
-    "image_archive_sha256": "1" * 64,
-    "image_digest": "sha256:" + "2" * 64,
-    "patches_tags": [],
-    "overlay_name": None,
-}
 
 
 @pytest.mark.parametrize("runtime", ["docker", "apptainer"])

@@ -94,11 +94,11 @@ class Cluster:
 
     @contextmanager
     def long_request(self) -> Iterator[Future[int]]:
-        """A request of 150 tokens that runs; its result is how many were answered."""
+        """A request of 300 tokens that runs; its result is how many were answered."""
 
         def tokens() -> int:
-            body = {"max_tokens": 150, "ignore_eos": True}
-            answer = ask(self.url, self.key, "Count to 150.", timeout_s=300, **body)
+            body = {"max_tokens": 300, "ignore_eos": True}
+            answer = ask(self.url, self.key, "Count to 300.", timeout_s=300, **body)
             return int(answer.json()["usage"]["completion_tokens"])
 
         with ThreadPoolExecutor() as pool:

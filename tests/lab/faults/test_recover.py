@@ -71,5 +71,5 @@ def test_a_stop_lets_running_requests_end_and_refuses_new_ones(cluster: Cluster)
         cluster.ssh(cluster.head, "systemctl start --no-block glmstead-vllm glmstead-gate")
 
     assert refused == (503, "10")
-    assert answer == 150
+    assert answer == 300
     cluster.whole_again()

@@ -256,7 +256,7 @@ def test_a_start_that_fails_says_the_last_lines(lab: Deployed, inventory: Invent
 def test_it_serves_after_a_reboot(lab: Deployed, deploy: Deploy) -> None:
     up = lab.run("glmstead", "lab", "reboot", HOST, timeout_s=200)
     assert up.returncode == 0, up.stdout + up.stderr
-    until_answers(lab, 180, "glmstead-vllm glmstead-gateway glmstead-gate")
+    until_answers(lab, 120, "glmstead-vllm glmstead-gateway glmstead-gate")
 
     assert seen(lab)["version"] == "1"
     assert deploy() == {}
