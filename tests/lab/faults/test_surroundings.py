@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.lab.faults.cluster import Cluster
+from tests.lab.faults.cluster import UNITS, Cluster
 from tests.lab.faults.table import Row
 
 pytestmark = [pytest.mark.lab, pytest.mark.faults]
@@ -80,3 +80,44 @@ def test_a_deleted_key_file_is_made_anew_by_a_deploy(cluster: Cluster, rows: lis
 
     rows.append(row)
     assert "vllm" not in row.restarts
+
+
+CLOCK = "/etc/glmstead-test-clock"
+FAKED = f"""[Service]
+Environment=LD_PRELOAD=/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1
+Environment=FAKETIME_TIMESTAMP_FILE={CLOCK} FAKETIME_CACHE_DURATION=1
+Environment=DONT_FAKE_MONOTONIC=1 FAKETIME_DISABLE_SHM=1
+"""
+
+
+@pytest.mark.parametrize("role", ["worker", "head"])
+def test_a_clock_that_steps_an_hour_stops_nothing(
+    cluster: Cluster, rows: list[Row], role: str
+) -> None:
+    """The hosts share the machine's clock: the units of one see another one, by libfaketime."""
+    host = {"worker": cluster.worker, "head": cluster.head}[role]
+    units = [unit for unit in (*UNITS, "glmstead-watch") if cluster.runs(host, unit)]
+    folders = " ".join(f"/run/systemd/system/{unit}.service.d" for unit in units)
+    install = "apt-get -qq update && apt-get -qq -y -o DPkg::Lock::Timeout=60 install libfaketime"
+
+    def step() -> None:
+        for offset in ("+3600", "+0"):
+            cluster.ssh(host, f"echo {offset} >{CLOCK}")
+            time.sleep(30)
+
+    def restart(change: str) -> None:
+        cluster.ssh(host, f"{change} && systemctl daemon-reload && systemctl restart {units[0]}")
+        cluster.ssh(host, f"systemctl restart {' '.join(units[1:])}")
+
+    cluster.ssh(host, f"{install} >/dev/null && echo +0 >{CLOCK}")
+    try:
+        restart(
+            f"for folder in {folders}; do mkdir -p $folder && "
+            f"printf '%s' '{FAKED}' >$folder/clock.conf; done"
+        )
+        row = cluster.breaks(f"clock of the {role} steps 1 h and back", step, BOUND_S)
+    finally:
+        restart(f"rm -r {folders} {CLOCK}")
+
+    rows.append(row)
+    assert row.restarts == {}
