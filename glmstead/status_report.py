@@ -81,6 +81,9 @@ def _wrong(
         told = list(_engine_wrong(host, answer, inventory)) if asked["engine"] else []
         yield from told
         asleep = asked["engine"] and answer["engine"]["asleep"]
+        serves = asked["ray"] and answer["units"][places.VLLM]["ActiveState"] == "active"
+        if serves and not answer["ray"].startswith("Ray holds"):
+            yield Wrong(f"{host}: Ray: {answer['ray']}, though the engine serves", recover)
         for unit in asked["units"]:
             shown = answer["units"][unit]
             if (told or asleep) and unit in (places.VLLM, places.GATE):

@@ -76,7 +76,7 @@ class Watch:
 
 
 def watch_engine(engine: Watch, gateway: Watch) -> None:
-    """One look at the server, and a question through the gateway when the look is not enough."""
+    """One look at the server, and questions, its own first, when the look is not enough."""
     config, live = engine.config, engine.live
     seen = look(config["url"], config["answer_s"])
     if live.moved(seen):
@@ -86,16 +86,15 @@ def watch_engine(engine: Watch, gateway: Watch) -> None:
         engine.tell("alive: idle")
         return
     question = (config["model"], config["answer_s"])
-    front = "closed"
-    if gateway.is_up():
-        front = answer(config["gateway_url"], *question, gateway_key(config["key_file"]))
-    said = front if front == "answered" else answer(config["url"], *question)
+    said = answer(config["url"], *question)
     if said == "answered":
         live.moved(look(config["url"], config["answer_s"]))
         live.alive(time.monotonic())
         engine.tell("alive: it answered")
-        watch_gateway(gateway, front)
-    elif live.moved(look(config["url"], config["answer_s"])):
+        if gateway.is_up():
+            key = gateway_key(config["key_file"])
+            watch_gateway(gateway, answer(config["gateway_url"], *question, key))
+    elif seen.counter is not None and live.moved(look(config["url"], config["answer_s"])):
         engine.tell("alive: busy")
     else:
         live.silent(time.monotonic(), compiling())

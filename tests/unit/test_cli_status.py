@@ -130,6 +130,19 @@ def test_an_engine_that_gave_up_says_why_and_what_is_next(
     ]
 
 
+def test_an_engine_that_serves_without_ray_is_named(questions: Questions, answers: Answers) -> None:
+    """vLLM needs Ray's GCS only to start: who is served is not interrupted, and a person told."""
+    found = answers()
+    found[HEAD]["ray"] = "the head does not answer"
+
+    assert said(judge(questions, found, FLEET)) == [
+        (
+            "@fake/h1: Ray: the head does not answer, though the engine serves",
+            "glmstead recover inventories/fleet.py",
+        )
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "phase"),
     [

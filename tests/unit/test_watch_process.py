@@ -25,14 +25,19 @@ class Server:
     """vLLM and gateway in one: its counter stands still, and it answers while it may."""
 
     def __init__(self) -> None:
-        self.answers, self.over = True, Event()
+        self.answers, self.over, self.mute = True, Event(), False
+        self.asked: list[str] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                outer.asked.append("counters")
+                if outer.mute:
+                    outer.over.wait(20)
                 self._say(b'vllm:num_requests_running{engine="0"} 1.0\n')
 
             def do_POST(self) -> None:
+                outer.asked.append("question")
                 if not outer.answers:
                     outer.over.wait(20)
                 self._say(b"{}")
@@ -145,6 +150,17 @@ def test_a_hang_is_killed_after_evidence_was_saved_and_only_so_often(
     assert evidence.name.endswith("-glmstead-vllm-no-progress-and-no-answer")
     assert "num_requests_running" in (evidence / "metrics.txt").read_text()
     assert said(tmp_path) == ("gave up: 1 restarts in 1 h did not help, no progress and no answer")
+
+
+def test_a_server_that_says_nothing_is_found_out_in_two_waits_a_look(
+    watch: Callable[[], None], server: Server, tmp_path: Path
+) -> None:
+    """A client waits 120 s: an API server that hangs has to be gone before that."""
+    server.answers, server.mute = False, True
+    watch()
+    until(lambda: said(tmp_path).startswith("restarted"))
+
+    assert server.asked[:4] == ["counters", "question"] * 2
 
 
 def test_a_unit_that_dies_slowly_is_given_time_before_it_is_killed_again(

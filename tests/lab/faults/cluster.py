@@ -150,6 +150,12 @@ class Cluster:
             counts[unit.removeprefix("glmstead-")] = int(found)
         return {unit: count for unit, count in counts.items() if count}
 
+    def until_restarted(self, unit: str, since: float, bound_s: float) -> None:
+        """Wait until a unit was started after a Unix time."""
+        while unit not in self.restarts(since):
+            assert time.time() - since < bound_s, f"{unit} was not restarted in {bound_s:.0f} s"
+            time.sleep(1)
+
     def left_behind(self) -> dict[str, str]:
         """What must not be there after healing, by host and kind; empty when all is clean."""
         found = {}

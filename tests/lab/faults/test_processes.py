@@ -1,8 +1,11 @@
 """Processes that die or hang: the whole job restarts once, by itself."""
 
+import time
+
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+from tests.lab.conftest import INVENTORY
 from tests.lab.faults.cluster import Cluster
 from tests.lab.faults.table import Row
 
@@ -52,7 +55,6 @@ def test_a_killed_process_restarts_the_whole_job_once(
         process("rank on the head", "head", "^ray::RayWorkerProc", REST),
         process("API server", "head", "vllm.entrypoints.openai.api_server", REST),
         process("raylet on the worker", "worker", "raylet/raylet ", REST),
-        process("GCS on the head", "head", "gcs/gcs_server", REST),
     ],
 )
 def test_a_hang_is_noticed_and_the_whole_job_restarts_once(
@@ -60,9 +62,14 @@ def test_a_hang_is_noticed_and_the_whole_job_restarts_once(
 ) -> None:
     """The port is open, nothing moves."""
     before = set(cluster.evidence())
-    row = cluster.breaks(
-        f"SIGSTOP of the {name}", lambda: cluster.signal(role, "STOP", pattern), HUNG_S
-    )
+
+    def hang() -> None:
+        began = time.time()
+        cluster.signal(role, "STOP", pattern)
+        if "raylet" in name:  # the ranks work on, until the head gives their host up
+            cluster.until_restarted("vllm", began, HUNG_S)
+
+    row = cluster.breaks(f"SIGSTOP of the {name}", hang, HUNG_S)
 
     rows.append(row)
     assert row.restarts["vllm"] == 1
@@ -71,6 +78,29 @@ def test_a_hang_is_noticed_and_the_whole_job_restarts_once(
         (saved,) = set(cluster.evidence()) - before
         stacks = cluster.ssh(cluster.head, f"cat {saved}/stacks.txt")
         assert "core.py" in stacks
+
+
+@pytest.mark.faults
+def test_a_hung_gcs_interrupts_nobody_and_is_named(cluster: Cluster, rows: list[Row]) -> None:
+    """vLLM needs it only to start; when it starts, Ray's head starts anew with it."""
+
+    def hang() -> None:
+        cluster.signal("head", "STOP", "gcs/gcs_server")
+        deadline = time.monotonic() + 60
+        while "though the engine serves" not in cluster.lab.run("glmstead", *status).stdout:
+            assert time.monotonic() < deadline, "not named in 60 s"
+            time.sleep(1)
+        assert cluster.answers()
+
+    def recover() -> None:
+        done = cluster.lab.run("glmstead", "recover", INVENTORY, timeout_s=900)
+        assert done.returncode == 0, done.stdout[-3000:]
+
+    status = ("status", INVENTORY)
+    row = cluster.breaks("SIGSTOP of the GCS on the head", hang, HEALED_S, recover, "recover")
+
+    rows.append(row)
+    assert row.restarts == {"ray-head": 1, "ray-worker": 1, "vllm": 1}
 
 
 @pytest.mark.faults
