@@ -71,10 +71,6 @@ class Cluster:
         """Private address of a host."""
         return self.ssh(host, "hostname -I").split()[0]
 
-    def runs(self, host: str, unit: str) -> bool:
-        """Whether a unit is active on a host."""
-        return self.ssh(host, f"systemctl is-active {unit} || true") == "active"
-
     def learn_key(self) -> None:
         """Read the gateway's key, as a person does."""
         self.key = self.ssh(self.head, KEY)

@@ -1,10 +1,12 @@
 """Network, disk, key and clock: what goes wrong around the processes."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from tests.lab.faults.cluster import UNITS, Cluster
+from tests.lab.faults.cluster import Cluster
 from tests.lab.faults.table import Row
 
 pytestmark = [pytest.mark.lab, pytest.mark.faults]
@@ -82,42 +84,53 @@ def test_a_deleted_key_file_is_made_anew_by_a_deploy(cluster: Cluster, rows: lis
     assert "vllm" not in row.restarts
 
 
-CLOCK = "/etc/glmstead-test-clock"
-FAKED = f"""[Service]
-Environment=LD_PRELOAD=/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1
-Environment=FAKETIME_TIMESTAMP_FILE={CLOCK} FAKETIME_CACHE_DURATION=1
-Environment=DONT_FAKE_MONOTONIC=1 FAKETIME_DISABLE_SHM=1
-"""
+@pytest.fixture
+def step(request: pytest.FixtureRequest) -> Callable[[float], AbstractContextManager[None]]:
+    """The machine's clock, which is every host's, steps ahead, and back at the block's end."""
+    if not request.config.getoption("--step-clock"):
+        pytest.skip("it steps the clock of this machine for minutes: --step-clock")
+
+    @contextmanager
+    def ahead(seconds: float) -> Iterator[None]:
+        began, at = time.time(), time.monotonic()
+        time.clock_settime(time.CLOCK_REALTIME, began + seconds)
+        try:
+            yield
+        finally:
+            time.clock_settime(time.CLOCK_REALTIME, began + time.monotonic() - at)
+
+    return ahead
 
 
-@pytest.mark.parametrize("role", ["worker", "head"])
-def test_a_clock_that_steps_an_hour_stops_nothing(
-    cluster: Cluster, rows: list[Row], role: str
+def test_a_clock_that_steps_an_hour_and_back_stops_nothing(
+    cluster: Cluster, rows: list[Row], step: Callable[[float], AbstractContextManager[None]]
 ) -> None:
-    """The hosts share the machine's clock: the units of one see another one, by libfaketime."""
-    host = {"worker": cluster.worker, "head": cluster.head}[role]
-    units = [unit for unit in (*UNITS, "glmstead-watch") if cluster.runs(host, unit)]
-    folders = " ".join(f"/run/systemd/system/{unit}.service.d" for unit in units)
-    install = "apt-get -qq update && apt-get -qq -y -o DPkg::Lock::Timeout=60 install libfaketime"
+    """As when a host first hears of NTP."""
 
-    def step() -> None:
-        for offset in ("+3600", "+0"):
-            cluster.ssh(host, f"echo {offset} >{CLOCK}")
-            time.sleep(30)
+    def ahead() -> None:
+        with step(3600):
+            for _ in range(30):
+                assert cluster.answers()
+                time.sleep(1)
 
-    def restart(change: str) -> None:
-        cluster.ssh(host, f"{change} && systemctl daemon-reload && systemctl restart {units[0]}")
-        cluster.ssh(host, f"systemctl restart {' '.join(units[1:])}")
-
-    cluster.ssh(host, f"{install} >/dev/null && echo +0 >{CLOCK}")
-    try:
-        restart(
-            f"for folder in {folders}; do mkdir -p $folder && "
-            f"printf '%s' '{FAKED}' >$folder/clock.conf; done"
-        )
-        row = cluster.breaks(f"clock of the {role} steps 1 h and back", step, BOUND_S)
-    finally:
-        restart(f"rm -r {folders} {CLOCK}")
+    row = cluster.breaks("clock 1 h ahead for 30 s, and back", ahead, BOUND_S)
 
     rows.append(row)
     assert row.restarts == {}
+
+
+def test_what_was_started_an_hour_ahead_is_not_taken_for_hung_or_stale(
+    cluster: Cluster, rows: list[Row], step: Callable[[float], AbstractContextManager[None]]
+) -> None:
+    def restart() -> None:
+        with step(3600):
+            began = time.time()
+            cluster.signal("head", "KILL", "^VLLM::EngineCore")
+            cluster.until_restarted("vllm", began, BOUND_S)
+            cluster.whole_again(BOUND_S)
+
+    row = cluster.breaks("kill -9 of the EngineCore, clock 1 h ahead, and back", restart, BOUND_S)
+
+    rows.append(row)
+    assert row.restarts == {"ray-head": 1, "ray-worker": 1, "vllm": 1}
+    assert cluster.lab.deploy() == {}
