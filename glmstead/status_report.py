@@ -114,7 +114,7 @@ def _engine_wrong(host: str, answer: dict[str, Any], inventory: str) -> Iterator
     elif state == "activating":
         again = f", {failed['count']} failed starts before" if failed["count"] else ""
         what = f"{host}: the engine is not ready: {phase(state, engine['journal'])}{again}"
-        yield Wrong(what, "wait: glmstead status --watch")
+        yield Wrong(what, f"wait: glmstead status {inventory} --watch")
     elif state == "active" and not engine["open"]:
         what = f"{host}: the gateway is closed: the engine has not answered its questions well"
         yield Wrong(what, f"glmstead logs {inventory} --unit {places.GATE}")

@@ -64,13 +64,14 @@ def around(settings: Settings) -> dict[str, Any]:
     thinking = "on" if vllm.thinking else "off"
     template = ["chat_template.py", settings.model.path, thinking, places.CHAT_TEMPLATE]
     answer = [url, str(vllm.load_timeout_s), vllm.served_model_name]
+    ended = [f"{places.VLLM}.service", "", str(vllm.settled_s)]  # nothing else to restart
     return {
         "may_start": exec_program("attempts.py", "may-start", folder),
         "gpus_free": gpus_free(settings),
         "chat_template": None if vllm.thinking is None else exec_program(*template),
         "wait_answer": exec_program("wait_answer.py", *answer),
         "drain": exec_program("drain.py", url, str(vllm.drain_timeout_s)),
-        "ended": exec_program("attempts.py", "ended", folder, f"{places.VLLM}.service"),
+        "ended": exec_program("attempts.py", "ended", folder, *ended),
         "drain_timeout_s": vllm.drain_timeout_s,
         "start_timeout_s": LONGEST_PAUSE_S + vllm.load_timeout_s + 60,
     }

@@ -48,23 +48,32 @@ def may_start(folder: str) -> int:
 
 
 def ended(folder: str, unit: str, restart: str = "", settled_s: str = "120") -> int:
-    """Count, unless somebody asked the unit to stop or it only waited for the other hosts."""
+    """Count, unless somebody asked the unit to stop or it only waited for the other hosts.
+
+    A stop because RESTART failed, to which the unit is bound, was asked for by nobody.
+    """
+    below_failed = bool(restart) and shown(restart, "Result")["Result"] != "success"
     refused = os.environ.get("SERVICE_RESULT") == "exec-condition"
-    if refused or asked_to_stop(unit) or Path(folder, "waiting").exists():
+    asked = asked_to_stop(unit) and not below_failed
+    if refused or asked or Path(folder, "waiting").exists():
         return 0
     count = 1 if served_s(unit) >= float(settled_s) else int(str(failed(folder)["count"])) + 1
     names = ("SERVICE_RESULT", "EXIT_CODE", "EXIT_STATUS")
     how = " ".join(os.environ.get(name, "?") for name in names)
     new = Path(folder, "failed.new")
-    new.write_text(json.dumps({"count": count, "how": how, "at": time.time()}))
+    start = os.environ.get("INVOCATION_ID", "")  # whose journal says why
+    new.write_text(json.dumps({"count": count, "how": how, "at": time.time(), "start": start}))
     new.rename(Path(folder, "failed"))
-    if restart and count < LIMIT:
+    if restart and not below_failed and count < LIMIT:  # what failed restarts by itself
         subprocess.run(["systemctl", "restart", "--no-block", restart], check=True)
     return 0
 
 
 def asked_to_stop(unit: str) -> bool:
-    """Whether a job to stop or restart the unit runs: then it did not end by itself."""
+    """Whether a job to stop or restart the unit runs: then it did not end by itself.
+
+    A start that was asked for meanwhile takes the place of the stop.
+    """
     jobs = subprocess.run(
         ["systemctl", "list-jobs", "--no-legend", "--plain", unit],
         capture_output=True,
@@ -72,19 +81,22 @@ def asked_to_stop(unit: str) -> bool:
         check=True,
     ).stdout
     rows = [line.split() for line in jobs.splitlines()]
-    return any(row[1:3] in ([unit, "stop"], [unit, "restart"]) for row in rows)
+    clean = os.environ.get("SERVICE_RESULT") == "success"
+    verbs = ("stop", "restart", *(["start"] if clean else []))
+    return any(row[1] == unit and row[2] in verbs for row in rows if row[2:])
+
+
+def shown(unit: str, *names: str) -> "dict[str, str]":
+    """Properties of a unit."""
+    words = ["systemctl", "show", "-p", ",".join(names), unit]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return dict(line.split("=", 1) for line in said.splitlines())
 
 
 def served_s(unit: str) -> float:
     """Seconds since the unit became active; 0 where this start has not."""
     names = ("InactiveExitTimestampMonotonic", "ActiveEnterTimestampMonotonic")
-    shown = subprocess.run(
-        ["systemctl", "show", "-p", ",".join(names), unit],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    stamps = dict(line.split("=", 1) for line in shown.splitlines())
+    stamps = shown(unit, *names)
     began, active = (int(stamps[name]) / 1e6 for name in names)
     return time.clock_gettime(time.CLOCK_MONOTONIC) - active if active > began else 0.0
 

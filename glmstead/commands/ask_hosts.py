@@ -13,6 +13,8 @@ from pyinfra.context import ctx_config, ctx_host, ctx_inventory, ctx_state
 
 from glmstead.facts.status import HostStatus
 
+MOST_S = 120  # a probe is bounded by itself; its connection is not
+
 
 def answers(
     inventory: Inventory,
@@ -32,9 +34,9 @@ def answers(
                 for host in state.inventory.iter_activated_hosts()
             }
             for host, greenlet in asked.items():
-                answer = greenlet.get()
-                if answer is not None:
-                    found[host.name] = answer
+                greenlet.join(timeout=MOST_S)  # a host that lost power says nothing at all
+                if greenlet.value is not None:
+                    found[host.name] = greenlet.value
         except PyinfraError:  # no host at all could be reached
             return {}
         finally:

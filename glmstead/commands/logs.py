@@ -13,8 +13,12 @@ from glmstead.commands.plan import Refusal, declared, inventory_argument
 @inventory_argument
 @click.option("--since", default="", metavar="TIME", help='As of journalctl, such as "10 min ago".')
 @click.option("--unit", multiple=True, metavar="PATTERN", help="Only this unit; may be repeated.")
-@click.option("--lines", default=200, show_default=True, type=click.IntRange(1, 100000))
-def logs(inventory: Path, since: str, unit: tuple[str, ...], lines: int) -> None:
+@click.option(
+    "--lines",
+    type=click.IntRange(1, 1000000),
+    help="The newest of each host; 200 without --since, else all.",
+)
+def logs(inventory: Path, since: str, unit: tuple[str, ...], lines: int | None) -> None:
     """Show what our services have logged on the hosts of INVENTORY, by time; times are UTC.
 
     Exit status: 0 all hosts were asked, 1 not.
@@ -23,7 +27,8 @@ def logs(inventory: Path, since: str, unit: tuple[str, ...], lines: int) -> None
     from glmstead.facts.journal import Journal
 
     loaded, settings, _ = declared(inventory)
-    question = {"units": list(unit) or ["glmstead-*"], "since": since, "lines": lines}
+    newest = lines or (None if since else 200)
+    question = {"units": list(unit) or ["glmstead-*"], "since": since, "lines": newest}
     found = answers(loaded, dict.fromkeys(settings, question), Journal)
     for line in merged(found):
         click.echo(line)

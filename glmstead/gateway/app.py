@@ -19,6 +19,7 @@ GATE_HEADER = b"x-glmstead-gate"
 KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key")
 _READING = ("GET", "HEAD", "OPTIONS")
 _RETRY_S = b"10"
+_CLOSED = "the engine is starting, or has not answered its questions well: try again"
 _MOST_BYTES = 32 * 2**20  # Anthropic's own limit; a million tokens are 4 MiB
 
 
@@ -70,12 +71,13 @@ class Front:
         if not self.gate.lets_in(headers) and not await self.sleep.woken(
             headers, lambda: self.gate.lets_in(headers)
         ):
-            text = "the engine is starting, or has not answered its questions well: try again"
-            return await _refuse(send, path, 503, "overloaded_error", text)
+            return await _refuse(send, path, 503, "overloaded_error", _CLOSED)
         content = await _content(receive)
         if len(content) > _MOST_BYTES:
             text = f"the request is larger than {_MOST_BYTES >> 20} MiB: send less"
             return await _refuse(send, path, 413, "request_too_large", text)
+        if not self.gate.lets_in(headers):  # it closed during a slow upload
+            return await _refuse(send, path, 503, "overloaded_error", _CLOSED)
         try:
             content = _ruled(path, content, self.limits)
         except BadRequest as refusal:

@@ -26,7 +26,9 @@ def front(document: str) -> tuple[Limits, Gate]:
 def sleep(document: str, key: str) -> Sleep:
     """What a configuration file's text says of an engine that may sleep."""
     config = json.loads(document).get("sleep")
-    return Sleep(Path(config["folder"]), config["wait_s"], key) if config else Sleep()
+    if not config:
+        return Sleep()
+    return Sleep(Path(config["folder"]), config["wait_s"], key, Path(config["asleep"]))
 
 
 def main(litellm_config: str, front_config: str, host: str, port: str) -> None:

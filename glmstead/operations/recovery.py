@@ -17,7 +17,7 @@ from glmstead.serving import FREE_MIB
 from glmstead.settings import Settings
 
 Commands = Generator[StringCommand | FunctionCommand, None, None]
-KEPT = (places.GATEWAY, places.GATE, places.WATCH)
+KEPT = (places.GATEWAY, places.GATE, places.WATCH, places.PROMETHEUS, places.NODE_EXPORTER)
 BOUND_S = 120
 
 

@@ -1,9 +1,10 @@
-"""Says what units have logged; argument: {"units": [...], "since": text, "lines": n}.
+"""Says what units have logged; argument: {"units": [...], "since": text, UTC, "lines": n or null}.
 
 Answers {"lines": [[microseconds since 1970, unit, text], ...], "error": text}; patterns are allowed.
 """
 
 import json
+import os
 import subprocess
 import sys
 
@@ -17,10 +18,12 @@ def text(value: object) -> str:
 
 def main(request: "dict[str, object]") -> None:
     units = request["units"]
-    words = ["journalctl", "--no-pager", "-o", "json", "-n", str(request["lines"])]
+    words = ["journalctl", "--no-pager", "-o", "json"]
+    words += ["-n", str(request["lines"])] if request["lines"] else []
     words += [f"--unit={unit}" for unit in (units if isinstance(units, list) else [])]
     words += [f"--since={request['since']}"] if request["since"] else []
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    utc = {**os.environ, "TZ": "UTC"}
+    done = subprocess.run(words, env=utc, capture_output=True, text=True, timeout=60)
     entries = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     lines = [
         [

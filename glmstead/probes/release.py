@@ -41,21 +41,26 @@ def name_of(pid: int) -> str:
 
 
 def smi(*query: str) -> "list[list[str]]":
-    """Rows of a question to nvidia-smi; none on a host without GPUs."""
+    """Rows of a question to nvidia-smi, none on a host without GPUs; raises OSError."""
     if not shutil.which("nvidia-smi"):
         return []
     words = ["nvidia-smi", *query, "--format=csv,noheader,nounits"]
-    said = subprocess.run(words, capture_output=True, text=True, timeout=30).stdout
-    return [[cell.strip() for cell in line.split(",")] for line in said.splitlines()]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True)
+    try:
+        out, err = process.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()  # and left behind: on a wedged GPU it cannot die
+        raise OSError("nvidia-smi gives no answer in 30 s") from None
+    if process.returncode:
+        raise OSError(f"nvidia-smi: {' '.join((out + err).split())}")
+    return [[cell.strip() for cell in line.split(",")] for line in out.splitlines()]
 
 
-def holders() -> "dict[int, int]":
-    """GPU memory in MiB by the process that holds it."""
-    held: dict[int, int] = {}
-    for pid, memory in smi("--query-compute-apps=pid,used_memory"):
-        number = int(memory) if memory.isdigit() else 0
-        held[int(pid)] = held.get(int(pid), 0) + number
-    return held
+def holders() -> "list[tuple[str, int, int]]":
+    """Each hold of a GPU: the GPU's UUID, the process, MiB."""
+    rows = smi("--query-compute-apps=gpu_uuid,pid,used_memory")
+    return [(gpu, int(pid), int(mib) if mib.isdigit() else 0) for gpu, pid, mib in rows]
 
 
 def is_ours(pid: int, uid: int, kept: "list[str]") -> bool:
@@ -107,13 +112,16 @@ def wait_for_memory(uid: int, kept: "list[str]", bound_s: float, free_mib: int) 
     """Wait until each GPU holds no more than others hold; a line for each that does not."""
     started = time.monotonic()
     while True:
-        foreign = {pid: mib for pid, mib in holders().items() if not is_ours(pid, uid, kept)}
-        used = smi("--query-gpu=index,memory.used")
-        full = [row for row in used if int(row[1]) > free_mib + sum(foreign.values())]
+        foreign = [hold for hold in holders() if not is_ours(hold[1], uid, kept)]
+        full = []
+        for index, uuid, used in smi("--query-gpu=index,uuid,memory.used"):
+            others = sum(mib for gpu, _, mib in foreign if gpu == uuid)
+            if used.isdigit() and int(used) > free_mib + others:
+                full.append((index, used))
         if not full or time.monotonic() - started > bound_s:
             break
         time.sleep(1)
-    for pid, mib in foreign.items():
+    for _, pid, mib in foreign:
         print(f"{pid} {name_of(pid)} holds {mib} MiB of a GPU: not ours, left alone")
     return [f"GPU {index} still holds {mib} MiB after {bound_s:g} s" for index, mib in full]
 
@@ -123,7 +131,10 @@ def main(request: "dict[str, object]") -> int:
     kept = [str(one) for one in json.loads(json.dumps(request["kept_units"]))]
     bound_s = float(str(request["bound_s"]))
     wrong = [f"{pid} {name_of(pid)} does not end" for pid in end(uid, kept, bound_s)]
-    wrong += wait_for_memory(uid, kept, bound_s, int(str(request["free_mib"])))
+    try:
+        wrong += wait_for_memory(uid, kept, bound_s, int(str(request["free_mib"])))
+    except OSError as error:
+        wrong.append(f"{error}: glmstead deploy says what is wrong")
     for name in FORGOTTEN:
         for path in Path("/run/glmstead").glob(name):
             path.unlink(missing_ok=True)

@@ -89,27 +89,31 @@ def metrics(url: str) -> "dict[str, float] | None":
     return {name: sum(float(v) for n, v in values if n == f"vllm:{name}") for name in METRICS}
 
 
-def journal(unit: str) -> "list[str]":
-    """The last lines of a unit since its last start."""
-    words = ["systemctl", "show", "-P", "InvocationID", f"{unit}.service"]
-    start = subprocess.run(words, capture_output=True, text=True).stdout.strip()
+def journal(unit: str, failed: "dict[str, Any]") -> "list[str]":
+    """The last lines of a unit since its last start, or of the last that failed where it is off."""
+    words = ["systemctl", "show", "-p", "InvocationID,ActiveState", f"{unit}.service"]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=30).stdout
+    shown = dict(line.split("=", 1) for line in said.splitlines())
+    start = shown.get("InvocationID", "")
+    if shown.get("ActiveState") in ("inactive", "failed"):
+        start = failed.get("start") or start
     if not start:
         return []
     words = ["journalctl", "--no-pager", "-o", "cat", "-n", str(LINES)]
     words += [f"_SYSTEMD_INVOCATION_ID={start}"]
-    return subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
+    return subprocess.run(words, capture_output=True, text=True, timeout=30).stdout.splitlines()
 
 
 def engine(request: "dict[str, str]") -> "dict[str, Any]":
     folder = Path("/run/glmstead", request["unit"])
-    waiting = folder / "waiting"
+    waiting, failed = folder / "waiting", document(folder / "failed")
     return {
-        "failed": document(folder / "failed"),
+        "failed": failed,
         "waiting": waiting.read_text().strip() if waiting.exists() else None,
         "asleep": (folder / "asleep").exists(),
         "open": (Path(request["gate"]) / "open").exists(),
         "metrics": metrics(request["url"]),
-        "journal": journal(request["unit"]),
+        "journal": journal(request["unit"], failed or {}),
     }
 
 

@@ -20,13 +20,16 @@ MOST_STACKS = 24
 
 def said(words: list[str], env: dict[str, str] | None = None) -> str:
     """What a command prints, or why it does not."""
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(
-            words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=BOUND_S
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        process = subprocess.Popen(words, env=env, stdout=pipe, stderr=subprocess.STDOUT)
+    except OSError as error:
         return f"{error}\n"
-    return done.stdout.decode(errors="replace")
+    try:
+        return process.communicate(timeout=BOUND_S)[0].decode(errors="replace")
+    except subprocess.TimeoutExpired as error:
+        process.kill()  # and left behind: nvidia-smi on a wedged GPU cannot die
+        return f"{error}\n"
 
 
 def environment(file: str) -> dict[str, str]:

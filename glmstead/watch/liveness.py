@@ -43,9 +43,9 @@ class Liveness:
 
     def moved(self, look: Look) -> bool:
         """Take a look in; true when the engine did something since the one before."""
-        before, self.counter = self.counter, look.counter
-        if look.counter is None or look.counter == before:
+        if look.counter is None or look.counter == self.counter:
             return False
+        self.counter = look.counter
         self.alive(look.now)
         return True
 

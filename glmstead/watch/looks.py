@@ -62,7 +62,7 @@ def answer(url: str, model: str, timeout_s: float, key: str = "") -> str:
 def gateway_key(path: str) -> str:
     """Value of the environment file's one line; empty without the file."""
     file = Path(path)
-    return file.read_text().split("=", 1)[1].strip() if file.exists() else ""
+    return file.read_text().partition("=")[2].strip() if file.exists() else ""
 
 
 def compiling() -> bool:

@@ -49,8 +49,7 @@ class Watch:
         if shown.get("ActiveState") != "active":
             self.tell(f"{shown.get('ActiveState', 'unknown')}: not watched")
             if self.joined and shown.get("Result", "success") != "success":
-                saved = evidence.save(self.config, f"{self.unit} ended: {shown['Result']}")
-                print(f"evidence: {saved}", flush=True)
+                self.save_evidence(f"ended: {shown['Result']}")
             self.joined = False
             return False
         if shown["InvocationID"] != self.invocation:
@@ -58,6 +57,14 @@ class Watch:
             self.joined = False
             self.live.begin(time.monotonic())
         return True
+
+    def save_evidence(self, reason: str) -> None:
+        """Save what is known; what cannot be saved, as on a full disk, keeps nobody from healing."""
+        try:
+            saved = f"{evidence.save(self.config, f'{self.unit} {reason}')}"
+        except Exception as error:
+            saved = f"not saved: {error}"
+        print(f"evidence: {saved}", flush=True)
 
     def restart(self, reason: str) -> None:
         """Save evidence, then kill: what hangs does not end when it is asked to."""
@@ -67,8 +74,8 @@ class Watch:
             self.tell(f"gave up: {limits.restarts} restarts in {hours:g} h did not help, {reason}")
             return
         print(f"<3>{self.unit}: {reason}: restarting it", flush=True)
-        print(f"evidence: {evidence.save(self.config, f'{self.unit} {reason}')}", flush=True)
         self.live.restarts.append(time.time())
+        self.save_evidence(reason)
         self.tell(f"restarted: {reason}")
         words = ["systemctl", "kill", "--signal=KILL", f"{self.unit}.service"]
         subprocess.run(words, check=False, timeout=60)
@@ -105,7 +112,7 @@ def watch_engine(engine: Watch, gateway: Watch) -> None:
 
 def watch_gateway(gateway: Watch, front: str) -> None:
     """The engine answers: does the gateway? A closed gate is its own way of answering."""
-    if front in ("answered", "closed"):
+    if front in ("answered", "closed") or front.startswith("HTTP 4"):  # no key: still an answer
         gateway.live.alive(time.monotonic())
         gateway.tell(f"alive: {front}")
         return
@@ -147,7 +154,7 @@ def main(config_path: str, folder: str) -> None:
             first.tell("waking")
         if first.is_up():
             watch_engine(first, others[0]) if others else watch_member(first)
-            if idle is not None and idle.fall_asleep(look(config["url"], 5).unfinished):
+            if idle is not None and idle.fall_asleep(look(config["url"], 5)):
                 first.tell("asleep")
         status = "; ".join(f"{unit}: {one.state}" for unit, one in watches.items())
         notify(WATCHDOG="1", STATUS=status)

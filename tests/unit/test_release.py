@@ -27,12 +27,13 @@ def release(tmp_path: Path) -> Callable[..., Run]:
     The stand-in reads the holder's pid from the file ``holder``.
     """
 
-    def run(first: str = "true", used_mib: int = 0) -> Run:
+    def run(first: str = "true", used_mib: int = 0, second_mib: int = 0, smi_ends: str = "") -> Run:
         smi = tmp_path / "nvidia-smi"
         smi.write_text(
             "#!/bin/sh\ncase $* in\n"
-            f'    *compute-apps*) for pid in $(cat {tmp_path}/holder); do echo "$pid, 512"; done ;;\n'
-            f"    *memory.used*) echo 0, {used_mib} ;;\nesac\n"
+            f'    *compute-apps*) for pid in $(cat {tmp_path}/holder); do echo "GPU-0, $pid, 512"; done;;\n'
+            f"    *memory.used*) echo 0, GPU-0, {used_mib}; echo 1, GPU-1, {second_mib} ;;\nesac\n"
+            f"{smi_ends}\n"
         )
         smi.chmod(0o755)
         (tmp_path / "holder").touch()
@@ -84,3 +85,23 @@ def test_a_container_s_processes_are_not_ours(release: Callable[..., Run]) -> No
     done = release(f"unshare --pid --fork {AS_NOBODY} sleep 100 & sleep 1")
 
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "1")
+
+
+def test_memory_that_others_hold_on_one_gpu_hides_none_of_ours_on_another(
+    release: Callable[..., Run],
+) -> None:
+    done = release("sleep 100 & echo $! >$F/holder", used_mib=600, second_mib=500)
+
+    assert done.returncode == 1
+    assert done.stderr == "GPU 1 still holds 500 MiB after 8 s\n"
+
+
+def test_a_driver_that_does_not_work_is_one_line(release: Callable[..., Run]) -> None:
+    ends = "echo Failed to initialize NVML: Driver/library version mismatch >&2; exit 18"
+    done = release(smi_ends=ends)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "nvidia-smi: Failed to initialize NVML: Driver/library version mismatch: "
+        "glmstead deploy says what is wrong"
+    ]

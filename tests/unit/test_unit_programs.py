@@ -31,7 +31,7 @@ def program(tmp_path: Path) -> Program:
         f"""#!/bin/sh
 case $1 in
     list-jobs) echo "$JOBS" ;;
-    show) printf 'InactiveExitTimestampMonotonic=%s\\nActiveEnterTimestampMonotonic=%s\\n' $STAMPS ;;
+    show) printf 'Result=%s\\n' "${{BELOW:-success}}"; printf 'InactiveExitTimestampMonotonic=%s\\nActiveEnterTimestampMonotonic=%s\\n' $STAMPS ;;
     *) echo "$@" >>{calls} ;;
 esac
 """
@@ -110,6 +110,25 @@ def test_a_unit_that_was_asked_to_stop_has_not_failed(
     program: Program, tmp_path: Path, job: str
 ) -> None:
     ended(program, tmp_path, JOBS=f"204 {UNIT} {job} running")
+
+    assert failures(tmp_path) == 0
+    assert restarts(tmp_path) == []
+
+
+def test_a_unit_stopped_because_ray_s_head_failed_has_failed(
+    program: Program, tmp_path: Path
+) -> None:
+    """Else a raylet that dies at every load is loaded into again for ever, without a pause."""
+    ended(program, tmp_path, JOBS=f"204 {UNIT} stop running", BELOW="oom-kill")
+
+    assert failures(tmp_path) == 1
+    assert restarts(tmp_path) == []  # it restarts by itself
+
+
+def test_an_engine_woken_while_it_was_being_stopped_has_not_failed(
+    program: Program, tmp_path: Path
+) -> None:
+    ended(program, tmp_path, JOBS=f"204 {UNIT} start waiting", SERVICE_RESULT="success")
 
     assert failures(tmp_path) == 0
     assert restarts(tmp_path) == []

@@ -1,5 +1,6 @@
 """Faults under traffic, on the lab that all lab tests of a run share."""
 
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from tests.lab.conftest import Deployed
 from tests.lab.faults import table
 from tests.lab.faults.cluster import KEY, Cluster
 
+_PASSED = pytest.StashKey[bool]()
 _ROWS = pytest.StashKey[list[table.Row]]()
 
 
@@ -22,10 +24,23 @@ def cluster(deployed: Deployed) -> Cluster:
     return found
 
 
-@pytest.fixture(scope="session")
-def rows(pytestconfig: pytest.Config) -> list[table.Row]:
-    """What the run measures."""
-    return pytestconfig.stash.setdefault(_ROWS, [])
+@pytest.fixture
+def rows(request: pytest.FixtureRequest) -> Iterator[list[table.Row]]:
+    """What a test measures; it counts when the test passes."""
+    measured: list[table.Row] = []
+    yield measured
+    if request.node.stash[_PASSED]:
+        request.config.stash.setdefault(_ROWS, []).extend(measured)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let the fixtures know how their test ended."""
+    report = yield
+    item.stash[_PASSED] = report.passed
+    return report
 
 
 def pytest_terminal_summary(

@@ -14,8 +14,8 @@ FOLDER = "/run/glmstead/glmstead-vllm"
 # What nvidia-smi says where somebody else computes on the GPU.
 SMI = """#!/bin/sh
 case $* in
-    *compute-apps*) echo "$(systemctl show -P MainPID foreign), 512" ;;
-    *memory.used*) echo "0, 600" ;;
+    *compute-apps*) echo "GPU-1, $(systemctl show -P MainPID foreign), 512" ;;
+    *memory.used*) echo "0, GPU-1, 600" ;;
 esac
 """
 
