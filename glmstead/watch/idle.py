@@ -18,6 +18,7 @@ class Idle:
         self.waking = Path(config["folder"], "waking")  # the gateway lets new ones wait, too
         self.asleep = Path("/run/glmstead", unit, "asleep")
         self.started = time.time()
+        self.bound_s = 120.0  # of a site's own command
         service = f"{unit}.service"
         self.stop = config["stop_command"] or f"systemctl stop --no-block {service}"
         self.start = config["start_command"] or f"systemctl start --no-block {service}"
@@ -33,7 +34,7 @@ class Idle:
         self.asleep.unlink()
         self.started = time.time()
         print("somebody asks: waking the engine", flush=True)
-        _run(self.start)
+        self._run(self.start)
         return True
 
     def fall_asleep(self, seen: Look) -> bool:
@@ -47,13 +48,12 @@ class Idle:
             return False
         self.asleep.touch()  # first: nothing may start it between the two
         print(f"nobody asked for {idle_s:.0f} s: the engine sleeps", flush=True)
-        _run(self.stop)
+        self._run(self.stop)
         return True
 
-
-def _run(command: str) -> None:
-    """A site's own command may hang: the watch outlives it."""
-    try:
-        subprocess.run(["/bin/sh", "-c", command], check=False, timeout=120)
-    except subprocess.TimeoutExpired as error:
-        print(error, flush=True)
+    def _run(self, command: str) -> None:
+        """A site's own command may hang: the watch outlives it."""
+        try:
+            subprocess.run(["/bin/sh", "-c", command], check=False, timeout=self.bound_s)
+        except subprocess.TimeoutExpired as error:
+            print(error, flush=True)

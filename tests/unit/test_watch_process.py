@@ -163,6 +163,18 @@ def test_a_server_that_says_nothing_is_found_out_in_two_waits_a_look(
     assert server.asked[:4] == ["counters", "question"] * 2
 
 
+def test_evidence_that_cannot_be_saved_keeps_nobody_from_healing(
+    watch: Callable[[], None], server: Server, tmp_path: Path
+) -> None:
+    """As on a full disk, which may be why the engine hangs."""
+    (tmp_path / "evidence").write_text("no folder can be made here\n")
+    server.answers = False
+    watch()
+    until(lambda: said(tmp_path).startswith("gave up"))
+
+    assert (tmp_path / "calls").read_text().startswith(f"kill --signal=KILL {VLLM}.service")
+
+
 def test_a_unit_that_dies_slowly_is_given_time_before_it_is_killed_again(
     watch: Callable[[], None], server: Server, tmp_path: Path
 ) -> None:
