@@ -63,7 +63,7 @@ def drift(cluster: Cluster) -> None:
     cluster.ssh(
         cluster.worker, f"{UNPATCHED} && sed -i s/^RestartSec=5/RestartSec=9/ {WORKER_UNIT}"
     )
-    cluster.ssh(cluster.head, "rm /etc/glmstead/litellm.yaml")
+    cluster.ssh(cluster.head, "rm -f /etc/glmstead/litellm.yaml")
 
 
 def test_a_repair_killed_at_20_points_is_finished_by_the_next_run(
