@@ -189,8 +189,8 @@ def front_config(settings: Settings) -> dict[str, Any]:
     gateway, gated = settings.gateway, settings.smoke.gate
     limits = {"max_tokens": gateway.max_tokens, "thinking_tokens": gateway.thinking_tokens}
     idle = settings.idle
-    asleep = {"asleep": f"/run/glmstead/{places.VLLM}/asleep", "wait_s": idle.wait_s}
-    sleep = {"folder": places.GATEWAY_FOLDER, **asleep} if idle.after_s else None
+    marks = {"folder": places.GATEWAY_FOLDER, "asleep": f"/run/glmstead/{places.VLLM}/asleep"}
+    sleep = {**marks, "wait_s": idle.wait_s} if idle.after_s else None
     figures = {"figures_port": settings.metrics.gateway_port} if settings.metrics.enabled else {}
     gate = places.GATE_FOLDER if gated or sleep else None
     return {**limits, "gate": gate, "sleep": sleep, **figures}

@@ -4,6 +4,7 @@ New ones are refused meanwhile: the gate before the gateway closes first.
 Usage: drain.py URL TIMEOUT_S
 """
 
+import math
 import sys
 import time
 import urllib.error
@@ -21,9 +22,9 @@ def unfinished(url: str) -> float:
     except urllib.error.URLError as error:
         if isinstance(error.reason, ConnectionError):
             raise error.reason from None
-        return float("nan")  # too busy to say
+        return math.nan  # too busy to say
     except TimeoutError:
-        return float("nan")
+        return math.nan
     return sum(float(line.split()[-1]) for line in lines if line.split("{")[0] in NAMES)
 
 
@@ -31,10 +32,11 @@ def main(url: str, timeout_s: str) -> int:
     began = quiet_since = time.monotonic()
     try:
         while time.monotonic() - quiet_since < QUIET_S:
-            if unfinished(url):
+            if left := unfinished(url):
                 quiet_since = time.monotonic()
                 if quiet_since - began > float(timeout_s):
-                    print(f"requests have not ended after {timeout_s} s: cut off")
+                    known = "" if math.isnan(left) else f"{left:g} "
+                    print(f"{known}requests have not ended after {timeout_s} s: cut off")
                     break
             time.sleep(0.25)
     except ConnectionError:  # nobody there who could still answer

@@ -33,10 +33,11 @@ def answers(
                 host: state.pool.spawn(_ask, state, host, fact, questions[host.name])
                 for host in state.inventory.iter_activated_hosts()
             }
+            state.pool.join(timeout=MOST_S)  # a host that lost power says nothing at all
             for host, greenlet in asked.items():
-                greenlet.join(timeout=MOST_S)  # a host that lost power says nothing at all
-                if greenlet.value is not None:
-                    found[host.name] = greenlet.value
+                answer = greenlet.get() if greenlet.ready() else None
+                if answer is not None:
+                    found[host.name] = answer
         except PyinfraError:  # no host at all could be reached
             return {}
         finally:

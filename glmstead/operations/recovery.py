@@ -19,6 +19,7 @@ from glmstead.settings import Settings
 Commands = Generator[StringCommand | FunctionCommand, None, None]
 KEPT = (places.GATEWAY, places.GATE, places.WATCH, places.PROMETHEUS, places.NODE_EXPORTER)
 BOUND_S = 120
+SMI_S = 30  # nvidia-smi has for an answer
 
 
 @operation()
@@ -44,6 +45,7 @@ def released(user: str) -> Commands:
     + user: service user, whose processes are ours
     """
     request = {"user": user, "kept_units": KEPT, "bound_s": BOUND_S, "free_mib": FREE_MIB}
+    request |= {"seconds": SMI_S}
     # Its words are for people: who was ended, who holds a GPU and is not ours.
     yield FunctionCommand(_aloud, (probe_command("release", request), rights()), {})
 

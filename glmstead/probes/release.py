@@ -1,6 +1,6 @@
 """Ends what is left of the engine on a host, and waits until its GPUs are free; bounded.
 
-Argument: {"user", "kept_units", "bound_s", "free_mib"}. Ours is every process of the service user,
+Argument: {"user", "kept_units", "bound_s", "free_mib", "seconds"}. Ours is every process of the service user,
 and every holder of a GPU in a control group of ours, but for the kept units. Others that hold a GPU
 are named and left. Forgets failed starts. Exit status 1 when something of ours is still there.
 """
@@ -9,12 +9,12 @@ import json
 import os
 import pwd
 import re
-import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
+
+from glmstead.probes.asking import asked
 
 HERE = Path("/proc/self/ns/pid").readlink()
 FORGOTTEN = (
@@ -42,19 +42,12 @@ def name_of(pid: int) -> str:
 
 def smi(*query: str) -> "list[list[str]]":
     """Rows of a question to nvidia-smi, none on a host without GPUs; raises OSError."""
-    if not shutil.which("nvidia-smi"):
+    said = asked("nvidia-smi", *query, "--format=csv,noheader,nounits")
+    if said["status"] == "missing":
         return []
-    words = ["nvidia-smi", *query, "--format=csv,noheader,nounits"]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True)
-    try:
-        out, err = process.communicate(timeout=30)
-    except subprocess.TimeoutExpired:
-        process.kill()  # and left behind: on a wedged GPU it cannot die
-        raise OSError("nvidia-smi gives no answer in 30 s") from None
-    if process.returncode:
-        raise OSError(f"nvidia-smi: {' '.join((out + err).split())}")
-    return [[cell.strip() for cell in line.split(",")] for line in out.splitlines()]
+    if said["status"] != "ok":
+        raise OSError("nvidia-smi: " + " ".join(f"{said['text']} {said['error']}".split()))
+    return [[cell.strip() for cell in line.split(",")] for line in str(said["text"]).splitlines()]
 
 
 def holders() -> "list[tuple[str, int, int]]":

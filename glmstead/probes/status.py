@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-PROPERTIES = "Id,LoadState,ActiveState,SubState,Result,NRestarts,StateChangeTimestamp"
+PROPERTIES = "Id,LoadState,ActiveState,SubState,Result,NRestarts,StateChangeTimestamp,InvocationID"
 METRICS = ("num_requests_running", "num_requests_waiting", "kv_cache_usage_perc")
 LINES = 400
 
@@ -89,13 +89,10 @@ def metrics(url: str) -> "dict[str, float] | None":
     return {name: sum(float(v) for n, v in values if n == f"vllm:{name}") for name in METRICS}
 
 
-def journal(unit: str, failed: "dict[str, Any]") -> "list[str]":
+def journal(shown: "dict[str, str]", failed: "dict[str, Any]") -> "list[str]":
     """The last lines of a unit since its last start, or of the last that failed where it is off."""
-    words = ["systemctl", "show", "-p", "InvocationID,ActiveState", f"{unit}.service"]
-    said = subprocess.run(words, capture_output=True, text=True, timeout=30).stdout
-    shown = dict(line.split("=", 1) for line in said.splitlines())
-    start = shown.get("InvocationID", "")
-    if shown.get("ActiveState") in ("inactive", "failed"):
+    start = shown["InvocationID"]
+    if shown["ActiveState"] in ("inactive", "failed"):
         start = failed.get("start") or start
     if not start:
         return []
@@ -104,7 +101,7 @@ def journal(unit: str, failed: "dict[str, Any]") -> "list[str]":
     return subprocess.run(words, capture_output=True, text=True, timeout=30).stdout.splitlines()
 
 
-def engine(request: "dict[str, str]") -> "dict[str, Any]":
+def engine(request: "dict[str, str]", shown: "dict[str, str]") -> "dict[str, Any]":
     folder = Path("/run/glmstead", request["unit"])
     waiting, failed = folder / "waiting", document(folder / "failed")
     return {
@@ -113,16 +110,17 @@ def engine(request: "dict[str, str]") -> "dict[str, Any]":
         "asleep": (folder / "asleep").exists(),
         "open": (Path(request["gate"]) / "open").exists(),
         "metrics": metrics(request["url"]),
-        "journal": journal(request["unit"], failed or {}),
+        "journal": journal(shown, failed or {}),
     }
 
 
 def main(wanted: "dict[str, Any]") -> None:
+    shown, asks = units(wanted["units"]), wanted["engine"]
     found = {
-        "units": units(wanted["units"]),
+        "units": shown,
         "ray": wanted["ray"] and ray(wanted["ray"]),
         "watch": watch(),
-        "engine": wanted["engine"] and engine(wanted["engine"]),
+        "engine": asks and engine(asks, shown[asks["unit"]]),
     }
     print(json.dumps(found))
 

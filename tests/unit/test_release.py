@@ -38,6 +38,7 @@ def release(tmp_path: Path) -> Callable[..., Run]:
         smi.chmod(0o755)
         (tmp_path / "holder").touch()
         request = {"user": "nobody", "kept_units": [], "bound_s": 8, "free_mib": 100}
+        request["seconds"] = 30
         program = ROOT / "glmstead" / "probes" / "release.py"
         script = f'{first}\n{sys.executable} {program} "$1"; status=$?\n{LEFT}; exit $status'
         words = ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script, "-"]

@@ -181,7 +181,7 @@ def test_a_stop_waits_no_longer_than_declared(program: Program, server: list[int
     done = program("drain.py", f"http://127.0.0.1:{port}", "0.5")
 
     assert done.returncode == 0
-    assert done.stdout == "requests have not ended after 0.5 s: cut off\n"
+    assert done.stdout == "2 requests have not ended after 0.5 s: cut off\n"
 
 
 def test_a_server_too_busy_to_say_is_waited_for(program: Program) -> None:

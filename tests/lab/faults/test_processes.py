@@ -83,11 +83,12 @@ def test_a_hang_is_noticed_and_the_whole_job_restarts_once(
 @pytest.mark.faults
 def test_a_hung_gcs_interrupts_nobody_and_is_named(cluster: Cluster, rows: list[Row]) -> None:
     """vLLM needs it only to start; when it starts, Ray's head starts anew with it."""
+    status = ("glmstead", "status", INVENTORY)
 
     def hang() -> None:
         cluster.signal("head", "STOP", "gcs/gcs_server")
         deadline = time.monotonic() + 60
-        while "though the engine serves" not in cluster.lab.run("glmstead", *status).stdout:
+        while "though the engine serves" not in cluster.lab.run(*status).stdout:
             assert time.monotonic() < deadline, "not named in 60 s"
             time.sleep(1)
         assert cluster.answers()
@@ -96,7 +97,6 @@ def test_a_hung_gcs_interrupts_nobody_and_is_named(cluster: Cluster, rows: list[
         done = cluster.lab.run("glmstead", "recover", INVENTORY, timeout_s=900)
         assert done.returncode == 0, done.stdout[-3000:]
 
-    status = ("status", INVENTORY)
     row = cluster.breaks("SIGSTOP of the GCS on the head", hang, HEALED_S, recover, "recover")
 
     rows.append(row)

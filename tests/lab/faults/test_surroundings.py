@@ -11,6 +11,7 @@ from tests.lab.faults.table import Row
 
 pytestmark = [pytest.mark.lab, pytest.mark.faults]
 BOUND_S = 420
+Step = Callable[[float], AbstractContextManager[None]]
 
 
 @pytest.mark.parametrize("seconds", [5, 180], ids=["5-s", "3-min"])
@@ -85,7 +86,7 @@ def test_a_deleted_key_file_is_made_anew_by_a_deploy(cluster: Cluster, rows: lis
 
 
 @pytest.fixture
-def step(request: pytest.FixtureRequest) -> Callable[[float], AbstractContextManager[None]]:
+def step(request: pytest.FixtureRequest) -> Step:
     """The machine's clock, which is every host's, steps ahead, and back at the block's end."""
     if not request.config.getoption("--step-clock"):
         pytest.skip("it steps the clock of this machine for minutes: --step-clock")
@@ -103,7 +104,7 @@ def step(request: pytest.FixtureRequest) -> Callable[[float], AbstractContextMan
 
 
 def test_a_clock_that_steps_an_hour_and_back_stops_nothing(
-    cluster: Cluster, rows: list[Row], step: Callable[[float], AbstractContextManager[None]]
+    cluster: Cluster, rows: list[Row], step: Step
 ) -> None:
     """As when a host first hears of NTP."""
 
@@ -120,7 +121,7 @@ def test_a_clock_that_steps_an_hour_and_back_stops_nothing(
 
 
 def test_what_was_started_an_hour_ahead_is_not_taken_for_hung_or_stale(
-    cluster: Cluster, rows: list[Row], step: Callable[[float], AbstractContextManager[None]]
+    cluster: Cluster, rows: list[Row], step: Step
 ) -> None:
     def restart() -> None:
         with step(3600):
